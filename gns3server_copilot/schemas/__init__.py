@@ -1,0 +1,1 @@
+"""Request and response models, and the names that they share with the rest of the package."""

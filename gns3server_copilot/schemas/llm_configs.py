@@ -1,0 +1,249 @@
+"""Requests and answers of the LLM configuration routes (docs/developer/llm-configs.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Any, Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from gns3server_copilot.schemas.modes import Mode
+
+ProviderName = Literal["openai", "anthropic", "google", "aws", "ollama", "deepseek", "xai", "offline"]
+ModelType = Literal["text", "vision", "stt", "tts", "multimodal", "embedding", "reranking", "other"]
+ContextStrategy = Literal["conservative", "balanced", "aggressive"]
+
+#: The model types that can hold a chat, and so the only ones that can be a default.
+CHAT_MODEL_TYPES = ("text", "multimodal")
+
+#: Set by the server in every answer; a custom field of such a name could be taken for it.
+RESERVED_NAMES = {
+    "config",
+    "config_id",
+    "created_at",
+    "expected_version",
+    "group_id",
+    "group_name",
+    "has_api_key",
+    "key_error",
+    "source",
+    "updated_at",
+    "user_id",
+    "version",
+}
+MAX_CUSTOM_FIELDS = 50
+MAX_CUSTOM_CHARACTERS = 20_000
+MAX_WHOLE_NUMBER = 2**31 - 1
+
+_SECRET_NAME = re.compile(
+    r"apikey|secret|passw|passphrase|token(?!s)|authorization|credential|accesskey|privatekey|bearer"
+)
+_PLAIN_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_MASKED_KEY = re.compile(r"[*\u2022\u25cf]+.{0,4}")
+
+
+def looks_secret(name: str) -> bool:
+    """Tell whether a field of this name would hold a secret. `max_completion_tokens` and its like do not."""
+    return _SECRET_NAME.search(re.sub(r"[^a-z]", "", name.lower())) is not None
+
+
+def _number(value: object) -> object:
+    """Take exact numbers that come as strings: the web UI sends custom rows so, and "" or "null" for an empty field."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    if isinstance(value, str):
+        text = value.strip()
+        if text in ("", "null"):
+            return None
+        if not _PLAIN_NUMBER.fullmatch(text):
+            raise ValueError("must be a plain number")
+        return float(text) if "." in text else int(text)
+    return value
+
+
+def _base_url(value: object) -> object:
+    if value is None:
+        return ""
+    if not isinstance(value, str) or not (url := value.strip()):
+        return "" if isinstance(value, str) else value
+    if re.search(r"[\s\\\x00-\x1f\x7f]", url):
+        raise ValueError("must be a URL without spaces")
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError("must be empty or a URL that begins with http:// or https://")
+    if "@" in parts.netloc:
+        raise ValueError("must not hold credentials; put the key into api_key")
+    if parts.fragment:
+        raise ValueError("must not have a fragment")
+    if any(looks_secret(name) or name.lower() == "key" for name, _ in parse_qsl(parts.query, keep_blank_values=True)):
+        raise ValueError("must not hold credentials; put the key into api_key")
+    return url
+
+
+def _api_key(value: object) -> object:
+    """Refuse masked values and what no HTTP header can hold. The messages never repeat the value."""
+    if not isinstance(value, str):
+        return value
+    key = value.strip()
+    if not key:
+        return None
+    if _MASKED_KEY.fullmatch(key):
+        raise ValueError("is masked; enter the key itself, or leave the field out")
+    if not re.fullmatch(r"[\x21-\x7e]+", key):
+        raise ValueError("holds characters that a key cannot have")
+    return key
+
+
+def _custom_name(name: str) -> str:
+    if not 0 < len(name) <= 100:
+        raise ValueError("the name of a custom field has 1 to 100 characters")
+    if name in RESERVED_NAMES:
+        raise ValueError("is set by the server and cannot be a custom field")
+    if looks_secret(name):
+        raise ValueError("looks like a secret, which a custom field cannot keep; put the key into api_key")
+    return name
+
+
+def _custom_value(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        raise ValueError("must be plain JSON without NaN or infinity") from None
+    if _names_secret(value):
+        raise ValueError("holds something that looks like a secret; put the key into api_key")
+    return value
+
+
+def _names_secret(value: Any) -> bool:
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):  # the web UI sends objects as their JSON text
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return False
+    if isinstance(value, dict):
+        return any(looks_secret(name) or _names_secret(inner) for name, inner in value.items())
+    return isinstance(value, list) and any(_names_secret(inner) for inner in value)
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must not hold control characters")
+    return text
+
+
+def _null_is(value: object) -> BeforeValidator:
+    return BeforeValidator(lambda given: value if given is None else given)
+
+
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_printable)]
+Temperature = Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)]
+WholeNumber = Annotated[int, Field(ge=1, le=MAX_WHOLE_NUMBER)]
+
+
+class CreateLLMConfig(BaseModel):
+    """A configuration as clients send it: flat, and every unknown key is a custom field for the provider's client."""
+
+    model_config = ConfigDict(extra="allow", hide_input_in_errors=True)
+
+    name: Annotated[Line, Field(max_length=100)]
+    model_type: ModelType
+    provider: ProviderName
+    model: Annotated[Line, Field(max_length=200)]
+    context_limit: Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_number)] = Field(
+        description="Size of the model's context window in thousands of tokens."
+    )
+    base_url: Annotated[str, Field(max_length=2000), BeforeValidator(_base_url)] = Field(
+        "", description="Empty for the provider's own address."
+    )
+    temperature: Annotated[Temperature | None, BeforeValidator(_number)] = Field(
+        None, description="Null: not sent to the provider."
+    )
+    max_tokens: Annotated[WholeNumber | None, BeforeValidator(_number)] = Field(
+        None, description="Longest answer in tokens. Null: not sent to the provider."
+    )
+    context_strategy: Annotated[ContextStrategy, _null_is("balanced")] = "balanced"
+    copilot_mode: Annotated[Literal[Mode.TEACHING, Mode.LAB_AUTOMATION], _null_is(Mode.TEACHING)] = Mode.TEACHING
+    is_default: Annotated[bool, _null_is(False)] = False
+    api_key: Annotated[SecretStr | None, Field(max_length=4096), BeforeValidator(_api_key)] = Field(
+        None, description="Write-only: stored encrypted, never shown again."
+    )
+
+    __pydantic_extra__: dict[
+        Annotated[str, AfterValidator(_custom_name)], Annotated[Any, AfterValidator(_custom_value)]
+    ] = Field(init=False)
+
+    @field_validator("is_default")
+    @classmethod
+    def _only_chat_models_are_default(cls, is_default: bool, info: ValidationInfo) -> bool:
+        if is_default and info.data.get("model_type", "text") not in CHAT_MODEL_TYPES:
+            raise ValueError("only text and multimodal models can be the default")
+        return is_default
+
+    @model_validator(mode="after")
+    def _limit_custom_fields(self) -> CreateLLMConfig:
+        custom = self.custom_fields
+        if len(custom) > MAX_CUSTOM_FIELDS or len(json.dumps(custom)) > MAX_CUSTOM_CHARACTERS:
+            raise ValueError(
+                f"at most {MAX_CUSTOM_FIELDS} custom fields of {MAX_CUSTOM_CHARACTERS} characters altogether"
+            )
+        return self
+
+    @property
+    def custom_fields(self) -> dict[str, Any]:
+        """The unknown keys, as they came."""
+        return self.__pydantic_extra__
+
+    def stored(self) -> dict[str, Any]:
+        """Give what goes into the `config` column: everything but the key and what has columns of its own."""
+        columns = {"name", "model_type", "is_default", "api_key"}
+        return self.model_dump(mode="json", exclude=columns)
+
+
+class ConfigAnswer(BaseModel):
+    """A configuration as answers show it. The key never comes back, and `config` holds what was stored alone:
+    the web UI posts whatever it finds there back as strings.
+    """
+
+    config_id: str
+    name: str
+    model_type: str
+    config: dict[str, Any]
+    user_id: str | None
+    group_id: str | None
+    is_default: bool
+    has_api_key: bool
+    version: int
+    created_at: str = Field(description="ISO 8601, UTC, ending in +00:00.")
+    updated_at: str = Field(description="ISO 8601, UTC, ending in +00:00.")
+
+
+class UserConfigAnswer(ConfigAnswer):
+    """A configuration as one user sees it: an own one, or one of a group of theirs."""
+
+    source: Literal["user", "group"]
+    group_name: str | None
+
+
+class UserConfigList(BaseModel):
+    """All configurations that a user may use, and the one that their turns use unless told otherwise."""
+
+    configs: list[UserConfigAnswer]
+    default_config: UserConfigAnswer | None
+    total: int

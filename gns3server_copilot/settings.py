@@ -1,0 +1,70 @@
+"""The `[Copilot]` section of gns3_server.conf."""
+
+from __future__ import annotations
+
+import configparser
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gns3server_copilot.errors import SettingsError
+
+SECTION = "Copilot"
+
+Seconds = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Settings(BaseModel):
+    """All settings with their defaults. Each is described in docs/configuration.md (a test compares the two)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool = Field(True, description="Load the copilot with the server.")
+    topology_tool_everywhere: bool = Field(
+        False,
+        description="Offer the topology tool in every mode. Without it the teaching and automation modes see the "
+        "topology in their prompt only.",
+    )
+    heartbeat_seconds: Seconds = Field(
+        10.0, description="Longest silence of an event stream before a heartbeat event, in seconds (at most 15).", le=15
+    )
+    max_turns_per_user: Count = Field(5, description="Turns that one user may have running at once.")
+    max_turns: Count = Field(100, description="Turns that the server runs at once.")
+    tool_rounds: Count = Field(25, description="Rounds of tool calls in one turn.")
+    injection_tool_rounds: Count = Field(100, description="Rounds of tool calls in one fault injection turn.")
+    model_idle_seconds: Seconds = Field(
+        60.0, description="Longest wait for the model's next piece of an answer, in seconds."
+    )
+    detached_turn_seconds: Seconds = Field(
+        120.0,
+        description="How long a turn goes on without a reader, in seconds, when the request said "
+        "on_disconnect = continue.",
+    )
+    idle_project_seconds: Seconds = Field(
+        1800.0, description="A project's chat database is closed after this many seconds without use."
+    )
+
+
+def load_settings(files: Iterable[str]) -> Settings:
+    """Read the `[Copilot]` section as gns3-server reads its own: later files win.
+
+    `files` are gns3-server's configuration files in its own order; unreadable ones are skipped, as it does.
+    Raises SettingsError that names the wrong setting.
+    """
+    parser = configparser.ConfigParser(interpolation=None, default_section="")
+    try:
+        parser.read(list(files), encoding="utf-8")
+    except (configparser.Error, UnicodeDecodeError) as error:
+        first_line = str(error).splitlines()[0]
+        raise SettingsError(f"gns3_server.conf cannot be read: {first_line}") from error
+    values = dict(parser[SECTION]) if parser.has_section(SECTION) else {}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = first["loc"][0]
+        if first["type"] == "extra_forbidden":
+            raise SettingsError(f"gns3_server.conf has an unknown setting in [{SECTION}]: {name}") from error
+        raise SettingsError(f"gns3_server.conf, [{SECTION}] {name}: {first['msg']}") from error
