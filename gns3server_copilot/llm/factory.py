@@ -1,0 +1,117 @@
+"""Makes the LangChain model of a turn, and keeps it as long as its configuration stays the same."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable
+from pydantic import ValidationError
+
+from gns3server_copilot.errors import InvalidRequestError
+from gns3server_copilot.llm.config import LLMConfig
+from gns3server_copilot.llm.providers import PROVIDERS
+
+Model = Runnable[LanguageModelInput, AIMessage]
+
+#: They log every request with its URL at INFO, and more of it at DEBUG.
+TALKATIVE_LOGGERS = ("httpcore", "httpcore2", "httpx", "httpx2", "openai")
+
+KEPT_MODELS = 64
+
+_models: OrderedDict[tuple[object, ...], Model] = OrderedDict()
+
+
+async def prepare_provider(provider: str) -> None:
+    """Import a provider's client in a thread; it takes more than a second the first time.
+
+    Raises InvalidRequestError with the pip command when its package is not installed.
+    """
+    await asyncio.to_thread(_load, provider)
+
+
+def create_base_model_with_tools(
+    mode_tools: Sequence[dict[str, Any]], llm_config: LLMConfig, omit: Collection[str] = ()
+) -> Model:
+    """Give the model of a configuration, which can call the given tools.
+
+    `mode_tools` are tool definitions in OpenAI's shape. `omit` names request parameters (`temperature`, `max_tokens`,
+    `stream_options`, custom fields) that this provider has refused and that are left out. `prepare_provider` comes
+    first. Raises InvalidRequestError when the configuration cannot be used.
+    """
+    key = _cache_key(mode_tools, llm_config, omit)
+    model = _models.get(key)
+    if model is None:
+        model = _create(mode_tools, llm_config, omit)
+        _models[key] = model
+        if len(_models) > KEPT_MODELS:
+            _models.popitem(last=False)
+    _models.move_to_end(key)
+    return model
+
+
+def _create(mode_tools: Sequence[dict[str, Any]], config: LLMConfig, omit: Collection[str]) -> Model:
+    sent = replace(
+        config,
+        temperature=None if "temperature" in omit else config.temperature,
+        max_tokens=None if {"max_tokens", "max_completion_tokens"} & set(omit) else config.max_tokens,
+        custom={name: value for name, value in config.custom.items() if name not in omit},
+    )
+    build: Callable[[LLMConfig, Collection[str]], BaseChatModel] = _load(config.provider).build
+    try:
+        model = build(sent, omit)
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "configuration"
+        # the provider's own text may repeat the value
+        raise InvalidRequestError(f"The model's client does not accept the configuration's {field}.") from None
+    return model.bind_tools(mode_tools) if mode_tools else model
+
+
+def _cache_key(mode_tools: Sequence[dict[str, Any]], config: LLMConfig, omit: Collection[str]) -> tuple[object, ...]:
+    # Id and version would do, were it not for databases that are restored to an earlier state.
+    return (
+        config.config_id,
+        config.version,
+        config.provider,
+        config.model,
+        config.base_url,
+        config.temperature,
+        config.max_tokens,
+        config.context_limit,
+        config.api_key,
+        json.dumps(config.custom, sort_keys=True),
+        frozenset(omit),
+        tuple(tool["function"]["name"] for tool in mode_tools),
+    )
+
+
+def _load(name: str) -> ModuleType:
+    provider = PROVIDERS.get(name)
+    if provider is None:
+        raise InvalidRequestError(
+            f"The provider {name or '(none)'} is not supported by this version of the copilot. "
+            f"Choose one of: {', '.join(PROVIDERS)}."
+        )
+    try:
+        module = importlib.import_module(provider.module)
+    except ModuleNotFoundError as error:
+        if provider.package is None or error.name != provider.package:
+            raise
+        raise InvalidRequestError(
+            f"The package of the provider {name} is not installed. "
+            f'An administrator can install it: pip install "{provider.install}"'
+        ) from None
+    # The openai package sets levels of its own while it is imported, if the environment says so.
+    for logger in TALKATIVE_LOGGERS:
+        logging.getLogger(logger).setLevel(logging.WARNING)
+    return module
