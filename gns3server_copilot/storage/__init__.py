@@ -1,0 +1,1 @@
+"""The chat database of a project: one SQLite file, opened once."""
