@@ -1,0 +1,56 @@
+"""The events of a turn, kept from its first to its last so that any number of readers can follow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+Event = dict[str, Any]
+
+
+class EventLog:
+    """Every event of one turn in order. Readers follow it at their own pace; a slow one holds up nobody."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self._events: list[Event] = []
+        self._changed = asyncio.Event()
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last event is there."""
+        return self._ended
+
+    def append(self, kind: str, **fields: Any) -> None:
+        """Add an event; after the end it is dropped, so that a late one cannot follow the terminal event."""
+        if self._ended:
+            return
+        self._events.append({"type": kind, "session_id": self.session_id, **fields})
+        self._wake()
+
+    def end(self) -> None:
+        """Let readers finish when they have read what is there."""
+        self._ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def follow(self, heartbeat_seconds: float) -> AsyncIterator[Event]:
+        """Yield the events from the first to the last, and a heartbeat after each such time of silence."""
+        position = 0
+        while True:
+            changed = self._changed
+            while position < len(self._events):
+                yield self._events[position]
+                position += 1
+            if self._ended:
+                return
+            try:
+                async with asyncio.timeout(heartbeat_seconds):
+                    await changed.wait()
+            except TimeoutError:
+                yield {"type": "heartbeat", "session_id": self.session_id}

@@ -1,0 +1,138 @@
+"""The conversation as a LangGraph graph: the model is asked, its tool calls are carried out, until it answers.
+
+    START → llm_call ─┬─ tool calls → tool_node → llm_call
+                      └─ otherwise → END
+
+When the turn's tool budget is used up, the model is asked once more, without tools, to say so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.graph.state import CompiledStateGraph
+from starlette.types import ASGIApp
+
+from gns3server_copilot.agent import turn_context
+from gns3server_copilot.agent.messages import new_message_id, notes_of, stamp
+from gns3server_copilot.agent.model_input import model_input
+from gns3server_copilot.agent.receive import receive_answer
+from gns3server_copilot.gns3.client import GNS3Client
+from gns3server_copilot.llm.factory import create_base_model_with_tools
+from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.settings import Settings
+from gns3server_copilot.tools.base import Tool, ToolContext
+from gns3server_copilot.tools.dispatch import execute
+from gns3server_copilot.tools.registry import tools_for
+from gns3server_copilot.tools.response import failure, to_text
+
+
+class State(TypedDict):
+    """What is checkpointed. The topology, the token, the key and the model are not: see `turn_context`."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    llm_calls: int
+
+
+class Conversation:
+    """The graph's nodes, with what they need from the server."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    def graph(self, saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[State, Any, State, State]:
+        """Give the compiled graph; its checkpoints go to `saver`."""
+        builder = StateGraph(State)
+        builder.add_node("llm_call", self.llm_call)
+        builder.add_node("tool_node", self.tool_node)
+        builder.add_edge(START, "llm_call")
+        builder.add_conditional_edges("llm_call", self.should_continue, ["tool_node", END])
+        builder.add_edge("tool_node", "llm_call")
+        return builder.compile(checkpointer=saver)
+
+    def step_limit(self, mode: Mode) -> int:
+        """Give LangGraph's own limit, which must never be what ends a turn: two steps a round, and the last call."""
+        return 2 * self._rounds(mode) + 5
+
+    async def llm_call(self, state: State) -> dict[str, Any]:
+        """Ask the model."""
+        context = self._tool_context()
+        config = turn_context.llm_config.get()
+        budget_gone = self._budget_gone(state)
+        tools = () if budget_gone else self._tools()
+        model = create_base_model_with_tools([tool.definition() for tool in tools], config)
+        sent = await model_input(state["messages"], tools, context, config, budget_gone=budget_gone)
+        used_ids = [
+            call["id"] or "" for one in state["messages"] if isinstance(one, AIMessage) for call in one.tool_calls
+        ]
+        answer = await receive_answer(model, sent, turn_context.turn.get(), used_ids, self._settings.model_idle_seconds)
+        return {"messages": [answer], "llm_calls": state["llm_calls"] + 1}
+
+    def should_continue(self, state: State) -> str:
+        """Give the node after the model's answer."""
+        last = state["messages"][-1]
+        if isinstance(last, AIMessage) and last.tool_calls and state["llm_calls"] <= self._rounds(_mode()):
+            return "tool_node"
+        return END
+
+    async def tool_node(self, state: State) -> dict[str, Any]:
+        """Carry out the calls of the model's last message: at once when all only read, else in their order."""
+        asked = state["messages"][-1]
+        assert isinstance(asked, AIMessage)
+        read_only = {tool.name for tool in self._tools() if tool.read_only}
+        if all(call["name"] in read_only for call in asked.tool_calls):
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._carry_out(asked, call)) for call in asked.tool_calls]
+            return {"messages": [task.result() for task in tasks]}
+        return {"messages": [await self._carry_out(asked, call) for call in asked.tool_calls]}
+
+    async def _carry_out(self, asked: AIMessage, call: Any) -> ToolMessage:
+        turn = turn_context.turn.get()
+        call_id, name = call["id"], call["name"]
+        turn.running_tools[call_id] = name
+        turn.emit("tool_start", tool_call_id=call_id, tool_name=name)
+        refusal = notes_of(asked).get("refused_calls", {}).get(call_id)
+        response = failure(name, refusal) if refusal else await execute(name, call["args"], self._tool_context())
+        text = to_text(response)
+        result = stamp(
+            ToolMessage(
+                text,
+                tool_call_id=call_id,
+                name=name,
+                id=new_message_id(),
+                status="success" if response["success"] else "error",
+            )
+        )
+        turn.finished_tools[call_id] = result
+        del turn.running_tools[call_id]
+        turn.emit("tool_end", tool_call_id=call_id, tool_name=name, tool_output=text)
+        return result
+
+    def _tools(self) -> Sequence[Tool]:
+        return tools_for(_mode(), self._settings)
+
+    def _rounds(self, mode: Mode) -> int:
+        return self._settings.injection_tool_rounds if mode is Mode.INJECTION else self._settings.tool_rounds
+
+    def _budget_gone(self, state: State) -> bool:
+        return state["llm_calls"] >= self._rounds(_mode())
+
+    def _tool_context(self) -> ToolContext:
+        return ToolContext(
+            project=turn_context.project.get(),
+            user=turn_context.user.get(),
+            mode=_mode(),
+            gns3=GNS3Client(self._app, turn_context.jwt_token.get()),
+            settings=self._settings,
+        )
+
+
+def _mode() -> Mode:
+    return turn_context.mode.get()

@@ -1,0 +1,137 @@
+"""The agents of all open projects: opened at first use, closed before gns3-server touches a project's folder.
+
+Light on purpose: LangGraph, LangChain and the rest are imported with the first agent, in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp
+
+from gns3server_copilot.errors import ForbiddenError, TooManyTurnsError, UnavailableError
+from gns3server_copilot.schemas.identity import ProjectRef
+from gns3server_copilot.settings import Settings
+from gns3server_copilot.storage.location import database_path
+
+if TYPE_CHECKING:
+    from gns3server_copilot.agent.service import AgentService
+    from gns3server_copilot.agent.turn import Turn, TurnRequest
+
+log = logging.getLogger(__name__)
+
+#: How long a project operation of gns3-server waits for our turns to end, in seconds.
+CLOSING_SECONDS = 2.0
+IDLE_CHECK_SECONDS = 60.0
+
+
+class AgentManager:
+    """Owns every `AgentService`."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        self._services: dict[str, AgentService] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._closing: Counter[str] = Counter()
+        self._stopping = False
+
+    async def start_turn(self, request: TurnRequest) -> Turn:
+        """Start a turn within the limits of the user and the server (TooManyTurnsError beyond them)."""
+        service = await self.service(request.project)
+        running = [turn for one in self._services.values() for turn in one.running_turns]
+        own = [turn for turn in running if turn.request.user.user_id == request.user.user_id]
+        if len(own) >= self._settings.max_turns_per_user:
+            raise TooManyTurnsError(f"You already have {len(own)} questions running. Wait for one, or stop one.")
+        if len(running) >= self._settings.max_turns:
+            raise TooManyTurnsError("The server is busy with too many questions. Try again in a moment.")
+        return await service.start_turn(request)
+
+    async def service(self, project: ProjectRef) -> AgentService:
+        """Give the project's agent, opening it at first use."""
+        async with self._opening.setdefault(project.project_id, asyncio.Lock()):
+            if self._stopping:
+                raise UnavailableError("The server is stopping.")
+            if self._closing[project.project_id]:
+                raise ForbiddenError("The project is being closed. Open it again, then ask again.")
+            service = self._services.get(project.project_id)
+            if service is None:
+                agent_service = await self._load()
+                service = await agent_service.open(project, self._app, self._settings)
+                self._services[project.project_id] = service
+            service.last_used = time.monotonic()
+            return service
+
+    async def existing_service(self, project: ProjectRef) -> AgentService | None:
+        """Give the project's agent if the project has ever had a chat; nothing is made or imported otherwise."""
+        if project.project_id not in self._services:
+            path = database_path(Path(project.path))
+            if not await asyncio.to_thread(path.exists):
+                return None
+        return await self.service(project)
+
+    async def _load(self) -> type[AgentService]:
+        # the first import holds the loop for parts of a second even from a thread (the interpreter lock); never again
+        try:
+            module: Any = await asyncio.to_thread(importlib.import_module, "gns3server_copilot.agent.service")
+        except Exception as error:  # an absent or broken package, a syntax error
+            log.exception("The copilot's agent could not be loaded")
+            raise UnavailableError(f"The copilot could not be loaded: {type(error).__name__}: {error}") from error
+        loaded: type[AgentService] = module.AgentService
+        return loaded
+
+    @asynccontextmanager
+    async def project_closing(self, project_id: str, reason: str) -> AsyncIterator[None]:
+        """Close the project's agent, at most two seconds, and keep it closed for as long as the body runs."""
+        self._closing[project_id] += 1
+        try:
+            await self._close(project_id, reason)
+            yield
+        finally:
+            self._closing[project_id] -= 1
+            if not self._closing[project_id]:
+                del self._closing[project_id]
+
+    async def _close(self, project_id: str, reason: str, *, if_idle_for: float = 0.0) -> None:
+        async def close() -> None:
+            async with self._opening.setdefault(project_id, asyncio.Lock()):
+                service = self._services.get(project_id)
+                if service is None or (if_idle_for and not service.idle_for(if_idle_for)):
+                    return
+                del self._services[project_id]
+                await service.close(reason)
+
+        task = asyncio.create_task(close())
+        done, _ = await asyncio.wait({task}, timeout=CLOSING_SECONDS)
+        if not done:
+            log.warning("The chats of project %s took too long to end; gns3-server goes on", project_id)
+        elif error := task.exception():
+            log.error("The chats of project %s could not be closed in order", project_id, exc_info=error)
+
+    async def close_idle_projects(self) -> None:
+        """Close the agents that nobody has used for the time of the setting. Runs until cancelled."""
+        while True:
+            await asyncio.sleep(min(IDLE_CHECK_SECONDS, self._settings.idle_project_seconds))
+            for project_id in list(self._services):
+                await self._close(project_id, "Unused.", if_idle_for=self._settings.idle_project_seconds)
+
+    def stop_turns(self, reason: str) -> None:
+        """End every running turn and let none begin: the server is stopping."""
+        self._stopping = True
+        for service in self._services.values():
+            for turn in service.running_turns:
+                turn.abort(reason)
+
+    async def close(self) -> None:
+        """End every running turn and close every file."""
+        self.stop_turns("The server is stopping.")
+        for project_id in list(self._services):
+            await self._close(project_id, "The server is stopping.")

@@ -1,0 +1,134 @@
+"""Receives one streamed answer of the model: tells the readers as it comes, and gives the whole message at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages.ai import add_ai_message_chunks
+from langchain_core.runnables import Runnable
+
+from gns3server_copilot.agent.messages import new_message_id, stamp
+from gns3server_copilot.agent.model_errors import model_error
+from gns3server_copilot.agent.tool_calls import AssembledCall, ToolCallAssembler
+from gns3server_copilot.agent.turn import Draft, Turn
+from gns3server_copilot.errors import ModelError
+from gns3server_copilot.llm.tokens import count_tokens
+
+#: How providers say that the answer hit its length limit, lower case.
+CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"}
+FINISH_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
+
+
+class AnswerReceiver:
+    """Collects the chunks of one answer."""
+
+    def __init__(self, turn: Turn, used_call_ids: Collection[str]) -> None:
+        self.message_id = new_message_id()
+        self._turn = turn
+        self._turn.draft = self._draft = Draft(self.message_id)
+        self._calls = ToolCallAssembler(self._announce, used_call_ids)
+        self._chunks: list[AIMessageChunk] = []
+        self._input_tokens = 0
+        self._output_tokens = 0
+        self._cut_off = False
+
+    def add(self, chunk: BaseMessage) -> None:
+        """Take one chunk; models that do not stream give a whole message instead, which is fine too."""
+        text = str(chunk.text)
+        if text:
+            self._draft.text += text
+            self._turn.emit("content", content=text, message_id=self.message_id)
+        if isinstance(chunk, AIMessageChunk):
+            self._chunks.append(chunk)
+            for fragment in chunk.tool_call_chunks:
+                self._calls.add_fragment(fragment)
+        elif isinstance(chunk, AIMessage):
+            self._chunks.append(AIMessageChunk(**chunk.model_dump(exclude={"type", "tool_calls"})))
+            for call in chunk.tool_calls:
+                self._calls.add_whole(call)
+        usage = getattr(chunk, "usage_metadata", None)
+        if usage:
+            # the largest of each, not the sum: some servers repeat a running total in every chunk
+            self._input_tokens = max(self._input_tokens, usage["input_tokens"])
+            self._output_tokens = max(self._output_tokens, usage["output_tokens"])
+        if any(str(chunk.response_metadata.get(key, "")).lower() in CUT_OFF for key in FINISH_KEYS):
+            self._cut_off = True
+
+    async def finish(self, sent: Sequence[BaseMessage]) -> AIMessage:
+        """Give the message as it is stored, and count its tokens: the provider's figures, else our own count.
+
+        Raises ModelError when there is neither text nor a tool call in it.
+        """
+        calls = self._calls.finish(self._cut_off)
+        chunks = self._chunks or [AIMessageChunk(content="")]
+        merged = add_ai_message_chunks(chunks[0], *chunks[1:])
+        refused = {call.id: call.refusal for call in calls if call.refusal}
+        message = AIMessage(
+            content=merged.content,
+            additional_kwargs={key: value for key, value in merged.additional_kwargs.items() if key != "tool_calls"},
+            response_metadata=merged.response_metadata,
+            tool_calls=[call.as_tool_call() for call in calls],
+            id=self.message_id,
+        )
+        await self._count(message, sent)
+        if not calls and not message.text.strip():
+            raise ModelError("The model sent an empty answer. Ask again, or choose another model.", "empty")
+        self._turn.draft = None
+        return stamp(message, **({"refused_calls": refused} if refused else {}))
+
+    async def _count(self, message: AIMessage, sent: Sequence[BaseMessage]) -> None:
+        estimated = not (self._input_tokens or self._output_tokens)
+        if estimated:
+            self._input_tokens = sum(await count_tokens([_wire_text(one) for one in sent]))
+            self._output_tokens = sum(await count_tokens([_wire_text(message)]))
+        self._turn.usage.add(self._input_tokens, self._output_tokens, estimated=estimated)
+
+    def _announce(self, call: AssembledCall, complete: bool) -> None:
+        arguments = json.dumps(call.as_tool_call()["args"]) if complete else call.arguments or "{}"
+        function: dict[str, Any] = {"name": call.name, "arguments": arguments}
+        if complete:
+            function["complete"] = True
+        self._turn.emit(
+            "tool_call",
+            tool_call={"id": call.id, "type": "function", "function": function},
+            message_id=self.message_id,
+        )
+
+
+async def receive_answer(
+    model: Runnable[Any, Any],
+    sent: Sequence[BaseMessage],
+    turn: Turn,
+    used_call_ids: Collection[str],
+    idle_seconds: float,
+) -> AIMessage:
+    """Send the messages and receive the answer.
+
+    Raises ModelError when the provider fails, or sends nothing for `idle_seconds`.
+    """
+    receiver = AnswerReceiver(turn, used_call_ids)
+    turn.model_calls += 1
+    chunks = model.astream(list(sent))
+    try:
+        while (chunk := await _next_chunk(chunks, idle_seconds, turn.request.config.model)) is not None:
+            receiver.add(chunk)
+    finally:
+        await chunks.aclose()  # type: ignore[attr-defined]  # LangChain's iterator is an async generator
+    return await receiver.finish(sent)
+
+
+async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, model_name: str) -> BaseMessage | None:
+    try:
+        async with asyncio.timeout(idle_seconds):
+            return await anext(chunks, None)
+    except Exception as error:  # provider clients have no common base class
+        raise model_error(error, model_name) from error
+
+
+def _wire_text(message: BaseMessage) -> str:
+    calls = json.dumps(message.tool_calls) if isinstance(message, AIMessage) and message.tool_calls else ""
+    return str(message.text) + calls

@@ -1,0 +1,229 @@
+"""The agent of one open project: its conversations, its running turns and its one chat database."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+import anyio
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langsmith import tracing_context
+from starlette.types import ASGIApp
+
+from gns3server_copilot.agent.graph import Conversation
+from gns3server_copilot.agent.messages import ended_early, new_message_id, question
+from gns3server_copilot.agent.repair import interrupted_result, repaired
+from gns3server_copilot.agent.turn import Turn, TurnRequest
+from gns3server_copilot.agent.turn_context import turn_context
+from gns3server_copilot.errors import ConflictError, CopilotError, NotFoundError, UnavailableError
+from gns3server_copilot.llm.factory import prepare_provider
+from gns3server_copilot.schemas.identity import ProjectRef, User
+from gns3server_copilot.settings import Settings
+from gns3server_copilot.storage.database import ProjectDatabase
+from gns3server_copilot.storage.sessions import Session
+from gns3server_copilot.utils.message_converters import to_openai
+
+log = logging.getLogger(__name__)
+
+TITLE_LENGTH = 40
+UNEXPECTED = "The copilot failed unexpectedly. The server's log has the details."
+
+
+class AgentService:
+    """Made at a project's first use and closed with it. Not made directly: use `AgentService.open`."""
+
+    def __init__(self, database: ProjectDatabase, app: ASGIApp, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+        self._conversation = Conversation(app, settings)
+        self._graph = self._conversation.graph(database.saver)
+        self._turns: dict[str, Turn] = {}
+        self._closed = False
+        self.last_used = time.monotonic()
+
+    @classmethod
+    async def open(cls, project: ProjectRef, app: ASGIApp, settings: Settings) -> AgentService:
+        """Open the project's chat database and give its agent. Raises StorageError when it cannot be opened."""
+        return cls(await ProjectDatabase.open(project), app, settings)
+
+    # -- turns
+
+    @property
+    def running_turns(self) -> list[Turn]:
+        """The turns that have begun and whose end is not yet stored."""
+        return list(self._turns.values())
+
+    def running_turn(self, session_id: str) -> Turn | None:
+        """Give the session's running turn, if there is one."""
+        return self._turns.get(session_id)
+
+    async def start_turn(self, request: TurnRequest) -> Turn:
+        """Start a turn; it runs on whatever becomes of the caller.
+
+        Raises ConflictError when one is running in this session, NotFoundError when the session is somebody else's,
+        and InvalidRequestError when the configuration's provider cannot be used.
+        """
+        if request.session_id in self._turns:
+            raise ConflictError("This conversation is still busy with the last question. Wait for it, or stop it.")
+        # taken before anything is awaited, so that of two requests at once exactly one gets on
+        turn = Turn(request, question(request.message), self._settings.detached_turn_seconds)
+        self._turns[request.session_id] = turn
+        try:
+            await prepare_provider(request.config.provider)
+            await self._database.sessions.create(
+                request.session_id,
+                request.user.user_id,
+                title=title_from(request.message),
+                metadata={"copilot_mode": str(request.mode)},
+            )
+            if self._closed:
+                raise UnavailableError("The project is being closed. Open it again, then ask again.")
+        except BaseException:
+            del self._turns[request.session_id]
+            raise
+        turn.start(self._run, self._conclude)
+        return turn
+
+    async def _run(self, turn: Turn) -> None:
+        request = turn.request
+        # LANGSMITH_TRACING, set on the server for something else, would send everybody's chats to a third party
+        with turn_context(turn), tracing_context(enabled=False):
+            history = await self._messages(request.session_id)
+            turn.messages_before = len(history)
+            await self._store_if_changed(request.session_id, history, repaired(history))
+            await self._graph.ainvoke(
+                {"messages": [turn.question], "llm_calls": 0},
+                {**_thread(request.session_id), "recursion_limit": self._conversation.step_limit(request.mode)},
+            )
+
+    async def _conclude(self, turn: Turn, ending: BaseException | None) -> None:
+        """Store what the turn did and end its events, however it ended."""
+        error = self._explain(ending)
+        aborted = isinstance(ending, asyncio.CancelledError)
+        for call_id, name in turn.running_tools.items():
+            result = turn.finished_tools[call_id] = interrupted_result(call_id, name)
+            turn.emit("tool_end", tool_call_id=call_id, tool_name=name, tool_output=result.content)
+        title = ""
+        try:
+            with anyio.CancelScope(shield=True):
+                title = await self._keep(turn, error=error, aborted=aborted)
+        except CopilotError as failure:
+            error = error or failure.message
+        except Exception:
+            log.exception("A turn's end could not be stored")
+            error = error or UNEXPECTED
+        finally:
+            del self._turns[turn.request.session_id]
+            self.last_used = time.monotonic()
+        if error:
+            turn.emit("error", error=error)
+            return
+        if aborted:
+            turn.emit("abort")
+        turn.emit("done", usage=turn.usage.as_event_field(), title=title)
+
+    def _explain(self, ending: BaseException | None) -> str | None:
+        if ending is None or isinstance(ending, asyncio.CancelledError):
+            return None
+        if isinstance(ending, CopilotError):
+            return ending.message
+        log.error("A turn failed unexpectedly", exc_info=ending)
+        return UNEXPECTED
+
+    async def _keep(self, turn: Turn, *, error: str | None, aborted: bool) -> str:
+        session_id = turn.request.session_id
+        stored = await self._messages(session_id)
+        whole: list[Any] = list(stored)
+        if all(message.id != turn.question.id for message in stored):
+            whole.append(turn.question)
+        whole = list(repaired(whole, known=turn.finished_tools))
+        if error or aborted:
+            whole += _early_end(turn, whole[-1], error)
+        await self._store_if_changed(session_id, stored, whole)
+        await self._database.sessions.record_turn(
+            session_id,
+            messages=len(whole) - turn.messages_before,
+            llm_calls=turn.model_calls,
+            input_tokens=turn.usage.input_tokens,
+            output_tokens=turn.usage.output_tokens,
+            estimated=turn.usage.estimated,
+        )
+        await self._database.prune(session_id)
+        session = await self._database.sessions.get(session_id)
+        return session.title if session else ""
+
+    # -- conversations
+
+    async def session(self, session_id: str, user: User) -> Session:
+        """Give the user's session. Raises NotFoundError when there is none, or it is somebody else's."""
+        session = await self._database.sessions.get(session_id)
+        if session is None or session.user_id != user.user_id:
+            raise _no_such_session()
+        return session
+
+    async def refuse_foreign(self, session_id: str, user: User) -> None:
+        """Raise NotFoundError when the session is somebody else's; one that does not exist yet is fine."""
+        session = await self._database.sessions.get(session_id)
+        if session is not None and session.user_id != user.user_id:
+            raise _no_such_session()
+
+    async def sessions(self, user: User, **filters: Any) -> tuple[list[Session], int]:
+        """Give the user's sessions, filtered and paged as `SessionStore.list` does, and their number before paging."""
+        return await self._database.sessions.list(user.user_id, **filters)
+
+    async def history(self, session_id: str) -> list[dict[str, Any]]:
+        """Give a session's messages in the OpenAI shape, the oldest first."""
+        return [to_openai(message) for message in await self._messages(session_id)]
+
+    async def _messages(self, session_id: str) -> list[AnyMessage]:
+        snapshot = await self._graph.aget_state(_thread(session_id))
+        return list(snapshot.values.get("messages", []))
+
+    async def _store_if_changed(self, session_id: str, stored: list[AnyMessage], wanted: list[AnyMessage]) -> None:
+        if [message.id for message in stored] == [message.id for message in wanted]:
+            return
+        replacement = [RemoveMessage(id=REMOVE_ALL_MESSAGES), *wanted]
+        await self._graph.aupdate_state(_thread(session_id), {"messages": replacement}, as_node="tool_node")
+
+    # -- end
+
+    def idle_for(self, seconds: float) -> bool:
+        """Tell whether nothing runs and nobody has asked for anything for so long."""
+        return not self._turns and time.monotonic() - self.last_used > seconds
+
+    async def close(self, reason: str) -> None:
+        """Stop the running turns, wait until they are stored, and close the file."""
+        self._closed = True
+        turns = self.running_turns
+        for turn in turns:
+            turn.abort(reason)
+        for turn in turns:
+            await turn.wait()
+        await self._database.close()
+
+
+def title_from(message: str) -> str:
+    """Give a session's first title: the beginning of the first message, at most 40 characters."""
+    words = " ".join(message.split())
+    return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def _thread(session_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": session_id}}
+
+
+def _no_such_session() -> NotFoundError:
+    return NotFoundError("There is no such conversation in this project.")
+
+
+def _early_end(turn: Turn, last: AnyMessage, error: str | None) -> list[AIMessage]:
+    notes: dict[str, Any] = {"error": error} if error else {"aborted": True}
+    if turn.draft is not None:
+        return [ended_early(turn.draft.text, turn.draft.message_id, **notes)]
+    if isinstance(last, HumanMessage | ToolMessage):
+        return [ended_early("", new_message_id(), **notes)]
+    return []

@@ -1,0 +1,96 @@
+"""Who may: what every route asks before it does anything (docs/developer/http-api.md, "Who may").
+
+Checks use database sessions of their own, closed before the answer begins. gns3-server's own dependencies keep
+theirs open until a stream has ended, which costs a connection and a thread for each open chat; and its privilege
+check derives the resource from the URL, which is the wrong one under /v3/copilot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, HTTPException, Query, Request
+from gns3server.api.routes.controller.dependencies.authentication import oauth2_scheme
+from gns3server.controller import Controller
+from gns3server.db.repositories.rbac import RbacRepository
+from gns3server.db.repositories.users import UsersRepository
+from gns3server.services import auth_service
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from gns3server_copilot.api.runtime import Runtime
+from gns3server_copilot.errors import ForbiddenError, NotAuthenticatedError, NotFoundError, UnavailableError
+from gns3server_copilot.schemas.identity import ProjectRef, User
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The user behind a request and the token that came with it."""
+
+    user: User
+    token: str = field(repr=False)
+
+
+def runtime(request: Request) -> Runtime:
+    """Give what the plugin has set up for this application. Raises UnavailableError when its start failed."""
+    set_up: Runtime | None = getattr(request.app.state, "copilot", None)
+    if set_up is None:
+        reason = getattr(request.app.state, "copilot_failure", "the server is still starting")
+        raise UnavailableError(f"The copilot could not be started: {reason}")
+    return set_up
+
+
+async def caller(
+    request: Request,
+    bearer: Annotated[str | None, Depends(oauth2_scheme)] = None,
+    token: Annotated[str | None, Query(include_in_schema=False)] = None,
+) -> Caller:
+    """Give the active user whose token came as bearer or as `?token=`; the bearer wins, as in gns3-server."""
+    token = bearer or token
+    if not token:
+        raise NotAuthenticatedError("Not authenticated. Log in first.")
+    try:
+        username = auth_service.get_username_from_token(token)
+    except HTTPException as error:
+        raise NotAuthenticatedError("The login is not valid or has expired. Log in again.") from error
+    async with AsyncSession(request.app.state._db_engine, expire_on_commit=False) as session:
+        found = await UsersRepository(session).get_user_by_username(username)
+    if found is None:
+        raise NotAuthenticatedError("The user of this login does not exist any more.")
+    if not (found.is_active or found.is_superadmin):
+        raise NotAuthenticatedError("This user is not active. An admin can activate it.")
+    return Caller(User(str(found.user_id), found.username, bool(found.is_superadmin)), token)
+
+
+async def current_user(who: Annotated[Caller, Depends(caller)]) -> User:
+    """Give the active user behind the request."""
+    return who.user
+
+
+async def has_privilege(request: Request, user: User, resource: str, privilege: str) -> bool:
+    """Tell whether gns3-server grants the user this privilege on this resource, e.g. `/projects/{id}`."""
+    if user.is_superadmin:
+        return True
+    async with AsyncSession(request.app.state._db_engine, expire_on_commit=False) as session:
+        granted: bool = await RbacRepository(session).check_user_has_privilege(UUID(user.user_id), resource, privilege)
+    return granted
+
+
+async def require_privilege(request: Request, user: User, resource: str, privilege: str) -> None:
+    """Raise ForbiddenError unless gns3-server grants the user this privilege on this resource."""
+    if not await has_privilege(request, user, resource, privilege):
+        raise ForbiddenError(f"Permission denied (privilege {privilege} is required). An admin can grant it.")
+
+
+async def opened_project(
+    request: Request, project_id: UUID, user: Annotated[User, Depends(current_user)]
+) -> ProjectRef:
+    """Give the project of the path, which must exist, be open, and be the user's to audit, whatever the prefix."""
+    await require_privilege(request, user, f"/projects/{project_id}", "Project.Audit")
+    project = Controller.instance().projects.get(str(project_id))
+    if project is None:
+        raise NotFoundError(f"Project {project_id} does not exist.")
+    if project.status != "opened":
+        raise ForbiddenError(f"The project {project.name} is not opened. Open it, then ask again.")
+    return ProjectRef(project.id, project.name, project.path)

@@ -1,0 +1,29 @@
+"""Turns a turn's events into a server-sent event stream that proxies and the GNS3 web UI understand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+from fastapi.responses import StreamingResponse
+
+from gns3server_copilot.agent.events import Event
+from gns3server_copilot.agent.turn import Turn
+
+HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+
+
+def encode(event: Event) -> bytes:
+    """Give an event's line: exactly `data: `, one JSON object, an empty line; always valid UTF-8."""
+    text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+    return b"data: " + text.encode("utf-8", errors="replace") + b"\n\n"
+
+
+def event_stream(turn: Turn, heartbeat_seconds: float) -> StreamingResponse:
+    """Answer with the turn's events from its first on."""
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for event in turn.read(heartbeat_seconds):
+            yield encode(event)
+
+    return StreamingResponse(lines(), media_type="text/event-stream", headers=HEADERS)

@@ -1,0 +1,98 @@
+"""How our routes answer when something goes wrong: always JSON with a plain `message` (docs/developer/http-api.md)."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from gns3server_copilot.errors import CopilotError
+
+log = logging.getLogger(__name__)
+
+OUR_PATHS = re.compile(
+    r"/v3/copilot(/|$)|/v3/projects/[^/]+/chat(/|$)|/v3/access/(users|groups)/[^/]+/(llm-model-configs|llm-policy)(/|$)"
+)
+
+
+class CopilotRoute(APIRoute):
+    """A route whose every failure is one of our answers.
+
+    gns3-server's own handler for validation errors puts the submitted body, API keys included, into the answer and
+    the log; and an unhandled exception would be answered in text/plain.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Give the handler that FastAPI calls."""
+        handle = super().get_route_handler()
+
+        async def handle_contained(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except CopilotError as error:
+                return error_answer(error)
+            except RequestValidationError as error:
+                return validation_answer(error)
+            except HTTPException as error:
+                return JSONResponse(
+                    {"message": str(error.detail)}, status_code=error.status_code, headers=error.headers
+                )
+            except Exception:
+                log.exception("Unexpected failure in %s %s", request.method, request.url.path)
+                return JSONResponse(
+                    {"message": "The copilot failed unexpectedly. The server's log has the details."}, status_code=500
+                )
+
+        return handle_contained
+
+
+def error_answer(error: CopilotError) -> JSONResponse:
+    """Answer with an error's own status and sentence."""
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+    return JSONResponse({"message": error.message}, status_code=error.status, headers=headers)
+
+
+def validation_answer(error: RequestValidationError) -> JSONResponse:
+    """Answer 422 with every wrong field and its reason, and nothing of what was submitted."""
+    detail = [
+        {"loc": [str(part) for part in one["loc"]], "msg": _reason(one), "type": one["type"]} for one in error.errors()
+    ]
+    message = "; ".join(f"{_field(one['loc'])}: {one['msg']}" for one in detail)
+    return JSONResponse({"message": message[:300], "detail": detail}, status_code=422)
+
+
+def _field(loc: list[str]) -> str:
+    # "body", "query" and "path" say where FastAPI looked, which is of no use to a person
+    return ".".join(loc[1:]) or loc[0]
+
+
+def _reason(one: dict[str, Any]) -> str:
+    if one["type"] == "json_invalid":
+        return "the body is not valid JSON"
+    return str(one["msg"]).removeprefix("Value error, ")
+
+
+def answer_unknown_paths(app: FastAPI) -> None:
+    """Give unknown paths and methods under our prefixes our kind of answer; all others keep the host's.
+
+    A catch-all route would turn 405 into 404 and stop the redirects of trailing slashes.
+    """
+    host_handler: Any = app.exception_handlers[HTTPException]
+
+    async def handler(request: Request, error: HTTPException) -> Response:
+        if not OUR_PATHS.match(request.url.path):
+            answer: Response = await host_handler(request, error)
+            return answer
+        message = {404: "There is nothing at this path.", 405: f"{request.method} is not possible here."}.get(
+            error.status_code, str(error.detail)
+        )
+        return JSONResponse({"message": message}, status_code=error.status_code, headers=error.headers)
+
+    app.add_exception_handler(HTTPException, handler)  # type: ignore[arg-type]

@@ -1,0 +1,239 @@
+"""Everything that the copilot adds to gns3-server, and every point of gns3-server that it changes.
+
+Routes: the routers listed in `_routers`, under the prefixes written there.
+Lifespan: our start after the host's (its database is then connected), our end before the host's.
+Error answers: unknown paths and methods below our prefixes answer as our routes do.
+Changed functions, each with its own containment (a check that fails turns that point off, not the server):
+
+    Project.close, Project.delete    turns are stopped and the chat database is closed before the folder is touched;
+                                     GNS3's notifications come after the fact, and a snapshot's restore sends none
+    is_safe_path (both file APIs)    refuses the chat database's folder, for reading and writing
+    app.state.exiting (watched)      streams end before uvicorn begins to wait for them
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+from fastapi import APIRouter, FastAPI
+
+from gns3server_copilot import __version__
+from gns3server_copilot.agent.manager import AgentManager
+from gns3server_copilot.api import routing
+from gns3server_copilot.errors import UnavailableError
+from gns3server_copilot.settings import Settings, load_settings
+from gns3server_copilot.storage.location import DIRECTORY
+
+log = logging.getLogger(__name__)
+
+#: gns3-server versions that the copilot was tried on; newer ones load with a warning.
+TRIED_VERSIONS = "3.0."
+
+#: Distributions that are imported at the first chat; looked for at the start so that an absent one is said at once.
+NEEDED = (
+    "aiosqlite",
+    "cryptography",
+    "httpx",
+    "langchain-core",
+    "langchain-openai",
+    "langgraph",
+    "langgraph-checkpoint-sqlite",
+    "tiktoken",
+)
+
+EXITING_CHECK_SECONDS = 0.2
+
+_managers: WeakSet[AgentManager] = WeakSet()
+
+
+def mount(app: FastAPI) -> None:
+    """Add the copilot to gns3-server's application. A second call, or a server with its own copilot, changes nothing.
+
+    Raises UnavailableError when a needed package is absent, SettingsError when the [Copilot] section is wrong.
+    """
+    if getattr(app.state, "copilot_mounted", False):
+        return
+    settings = load_settings(_config_files())
+    if not settings.enabled:
+        log.info("GNS3 Copilot is switched off in gns3_server.conf")
+        return
+    if any(getattr(route, "path", "").startswith("/v3/copilot") for route in app.routes):
+        log.warning("This gns3-server has a copilot of its own; GNS3 Copilot %s leaves it alone", __version__)
+        return
+    missing = [name for name in NEEDED if not _installed(name)]
+    if missing:
+        raise UnavailableError(
+            f"A needed package is absent. Run this in gns3-server's environment: pip install {' '.join(missing)}"
+        )
+    host_version = version("gns3-server")
+    if not host_version.startswith(TRIED_VERSIONS):
+        log.warning("GNS3 Copilot %s was not tried with gns3-server %s", __version__, host_version)
+    app.include_router(_routers())
+    routing.answer_unknown_paths(app)
+    app.router.lifespan_context = _lifespan_with_copilot(app, app.router.lifespan_context, settings)
+    _change_host()
+    app.state.copilot_mounted = True
+    log.info("GNS3 Copilot %s is mounted", __version__)
+
+
+def _installed(distribution: str) -> bool:
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _config_files() -> list[str]:
+    from gns3server.config import Config
+
+    return list(Config.instance().get_config_files())
+
+
+def _routers() -> APIRouter:
+    from gns3server_copilot.api import chat, copilot, llm_configs, sessions
+
+    whole = APIRouter()
+    for prefix in ("/v3/projects/{project_id}/chat", "/v3/copilot/projects/{project_id}/chat"):
+        whole.include_router(chat.router, prefix=prefix)
+        whole.include_router(sessions.router, prefix=prefix)
+    whole.include_router(llm_configs.router)
+    whole.include_router(copilot.router, prefix="/v3/copilot")
+    return whole
+
+
+# -- start and end
+
+
+def _lifespan_with_copilot(app: FastAPI, host_lifespan: Callable[[Any], Any], settings: Settings) -> Any:
+    @asynccontextmanager
+    async def lifespan(started: Any) -> AsyncIterator[Any]:
+        async with host_lifespan(started) as state, AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(_running(app, settings))
+            except Exception as error:
+                app.state.copilot_failure = f"{type(error).__name__}: {error}"
+                log.exception("GNS3 Copilot could not be started; its routes say why")
+            yield state
+
+    return lifespan
+
+
+@asynccontextmanager
+async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
+    from gns3server.config import Config
+
+    from gns3server_copilot.api.runtime import Runtime
+    from gns3server_copilot.llm.keys import KeyRing
+    from gns3server_copilot.llm.store import ConfigStore, upgrade
+
+    engine = app.state._db_engine
+    await upgrade(engine)
+    # without a gns3_server.conf gns3-server sets no secrets_dir
+    secrets = Config.instance().settings.Server.secrets_dir or Config.instance().config_dir
+    configs = ConfigStore(engine, KeyRing(Path(secrets)))
+    manager = AgentManager(app, settings)
+    _managers.add(manager)
+    app.state.copilot = Runtime(settings=settings, configs=configs, manager=manager)
+    helpers = [
+        asyncio.create_task(_stop_when_exiting(app, manager)),
+        asyncio.create_task(manager.close_idle_projects()),
+    ]
+    try:
+        yield
+    finally:
+        for helper in helpers:
+            helper.cancel()
+        await manager.close()
+        _managers.discard(manager)
+
+
+async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
+    # gns3-server sets the flag in its signal handler and tells nobody, so it has to be looked at
+    while not app.state.exiting:  # noqa: ASYNC110
+        await asyncio.sleep(EXITING_CHECK_SECONDS)
+    manager.stop_turns("The server is stopping.")
+
+
+# -- changed functions of gns3-server
+
+
+def _change_host() -> None:
+    for change in (_close_chats_before_project_close, _close_chats_before_project_delete, _keep_file_apis_out):
+        try:
+            change()
+        except Exception:
+            log.exception("GNS3 Copilot: %s failed, so this protection is off", change.__name__)
+
+
+def _close_chats_before_project_close() -> None:
+    from gns3server.controller.project import Project
+
+    Project.close = _with_chats_closed(Project.close, ["self", "ignore_notification"], "The project was closed.")
+
+
+def _close_chats_before_project_delete() -> None:
+    from gns3server.controller.project import Project
+
+    Project.delete = _with_chats_closed(Project.delete, ["self"], "The project was deleted.")
+
+
+def _with_chats_closed(
+    original: Callable[..., Awaitable[Any]], parameters: list[str], reason: str
+) -> Callable[..., Awaitable[Any]]:
+    if hasattr(original, "copilot_original"):
+        return original
+    _check_parameters(original, parameters)
+
+    @functools.wraps(original)
+    async def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        async with AsyncExitStack() as stack:
+            for manager in list(_managers):
+                await stack.enter_async_context(manager.project_closing(self.id, reason))
+            return await original(self, *args, **kwargs)
+
+    changed.copilot_original = original  # type: ignore[attr-defined]
+    return changed
+
+
+def _keep_file_apis_out() -> None:
+    from gns3server.api.routes.compute import projects as compute_files
+    from gns3server.api.routes.controller import projects as controller_files
+
+    for module in (controller_files, compute_files):
+        original = module.is_safe_path
+        if hasattr(original, "copilot_original"):
+            continue
+        _check_parameters(original, ["file_path", "basedir"])
+        module.is_safe_path = _without_chats(original)
+
+
+def _without_chats(original: Callable[[str, str], bool]) -> Callable[[str, str], bool]:
+    """Judge the path as the host has decoded it and as the disk resolves it: `..` and symlinks included."""
+
+    @functools.wraps(original)
+    def changed(file_path: str, basedir: str) -> bool:
+        chats = Path(basedir) / DIRECTORY
+        wanted = (Path(basedir) / file_path).resolve()
+        for folder in (chats.absolute(), chats.resolve()):
+            if wanted == folder or folder in wanted.parents:
+                return False
+        return original(file_path, basedir)
+
+    changed.copilot_original = original  # type: ignore[attr-defined]
+    return changed
+
+
+def _check_parameters(function: Callable[..., Any], expected: list[str]) -> None:
+    found = list(inspect.signature(function).parameters)
+    if found != expected:
+        raise TypeError(f"{function.__qualname__} takes {found}, not {expected}")
