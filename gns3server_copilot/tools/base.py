@@ -1,0 +1,82 @@
+"""What every tool of the model is: a name, a flat schema of arguments, the modes it belongs to, and one async call.
+
+A new tool is one module with a subclass of Tool, and one line in `tools.registry`. A tool knows nothing of modes,
+project pins, validation, time or the model: `tools.dispatch` does that before and after `run`.
+"""
+
+from __future__ import annotations
+
+import abc
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+from pydantic import BaseModel, ConfigDict
+
+# typing's own TypeVar has no default before Python 3.13
+from typing_extensions import TypeVar
+
+from gns3server_copilot.schemas.identity import ProjectRef, User
+from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.settings import Settings
+from gns3server_copilot.tools.schema import plain_schema
+
+if TYPE_CHECKING:
+    from gns3server_copilot.gns3.client import GNS3Client
+
+EVERY_MODE = frozenset(Mode)
+BUILDING_MODES = frozenset({Mode.TEACHING, Mode.LAB_AUTOMATION})
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Who asks, about which project and in which mode, and the way to gns3-server as that user."""
+
+    project: ProjectRef
+    user: User
+    mode: Mode
+    gns3: GNS3Client
+    settings: Settings
+
+
+class ToolArguments(BaseModel):
+    """Base of all arguments. Each field's description says what it is and ends with an example, `e.g. PC1`."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True, allow_inf_nan=False, populate_by_name=True)
+
+
+ArgumentsT = TypeVar("ArgumentsT", bound=ToolArguments, default=Any)
+
+
+class Tool(abc.ABC, Generic[ArgumentsT]):
+    """A tool that the model can call."""
+
+    name: ClassVar[str]
+    #: For the model: what it does, when to use it, what comes back.
+    description: ClassVar[str]
+    arguments: type[ArgumentsT]
+    modes: ClassVar[frozenset[Mode]]
+    #: Calls of read-only tools may run side by side.
+    read_only: ClassVar[bool]
+
+    @abc.abstractmethod
+    async def run(self, arguments: ArgumentsT, context: ToolContext) -> list[dict[str, Any]]:
+        """Do it and give one item of `tools.response` for each thing asked for, in the order asked.
+
+        One thing that fails is a failed item. Raises ToolError or GNS3Error when nothing at all could be done.
+        """
+
+    def offered(self, mode: Mode, settings: Settings) -> bool:
+        """Whether the tool exists in `mode`."""
+        return mode in self.modes
+
+    def definition(self) -> dict[str, Any]:
+        """Give the tool in the form that chat models take: a function with plain JSON Schema parameters."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": copy.deepcopy(plain_schema(self.arguments)),
+            },
+        }

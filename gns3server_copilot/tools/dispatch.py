@@ -1,0 +1,73 @@
+"""The one way in which a tool is executed, whoever asked for it."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+from gns3server_copilot.errors import CopilotError, ToolError
+from gns3server_copilot.gns3.text import clipped, printable
+from gns3server_copilot.tools.arguments import read_arguments
+from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
+from gns3server_copilot.tools.registry import ALL_TOOLS, tools_for
+from gns3server_copilot.tools.response import build, failure
+
+log = logging.getLogger(__name__)
+
+#: Shorter argument values are not hidden in logged tracebacks: they would take ordinary words with them.
+SHORTEST_HIDDEN = 4
+
+
+async def execute(name: str, arguments: str | dict[str, Any] | list[Any], context: ToolContext) -> dict[str, Any]:
+    """Run the tool `name` and give its response; nothing but cancellation is raised.
+
+    The mode is enforced here, not only when tools are offered: a model may name any tool, and device text may talk it
+    into that.
+    """
+    started = time.monotonic()
+    shown_name = clipped(printable(name), 64)
+    read: ToolArguments | None = None
+    try:
+        tool = _tool(name, shown_name, context)
+        read = read_arguments(tool, arguments, context.project)
+        items = await tool.run(read, context)
+        return build(shown_name, items, seconds=time.monotonic() - started)
+    except CopilotError as error:
+        problem = error.message
+    except Exception as error:
+        log.error("The tool %s failed: %s", shown_name, _traceback(error, read))
+        problem = f"{shown_name} failed inside the copilot; the server's log says why. Other tools still work."
+    return failure(shown_name, problem, seconds=time.monotonic() - started)
+
+
+def _tool(name: str, shown_name: str, context: ToolContext) -> Tool:
+    offered = tools_for(context.mode, context.settings)
+    for tool in offered:
+        if tool.name == name:
+            return tool
+    known = any(tool.name == name for tool in ALL_TOOLS)
+    problem = f"The tool {shown_name} does not belong to this mode" if known else f"There is no tool {shown_name}"
+    raise ToolError(f"{problem}. The tools are: {', '.join(tool.name for tool in offered)}.")
+
+
+def _traceback(error: Exception, arguments: ToolArguments | None) -> str:
+    """Give the traceback for the log without any value of the arguments, which may be passwords."""
+    if arguments is None:
+        return "".join(traceback.format_tb(error.__traceback__)) + type(error).__name__
+    text = "".join(traceback.format_exception(error))
+    lines = {line for value in _strings_in(arguments.model_dump(mode="json")) for line in value.splitlines()}
+    for line in sorted(lines, key=len, reverse=True):
+        if len(line) >= SHORTEST_HIDDEN:
+            text = text.replace(line, "…")
+    return text
+
+
+def _strings_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _strings_in(inner)

@@ -1,0 +1,21 @@
+"""All tools there are. A new tool is a line here."""
+
+from __future__ import annotations
+
+from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.settings import Settings
+from gns3server_copilot.tools.base import Tool
+from gns3server_copilot.tools.create_node import GNS3CreateNodeTool
+from gns3server_copilot.tools.templates import GNS3TemplateTool
+from gns3server_copilot.tools.topology_reader import GNS3TopologyTool
+
+ALL_TOOLS: tuple[Tool, ...] = (
+    GNS3TemplateTool(),
+    GNS3CreateNodeTool(),
+    GNS3TopologyTool(),
+)
+
+
+def tools_for(mode: Mode, settings: Settings) -> tuple[Tool, ...]:
+    """Give the tools that the model may call in `mode`."""
+    return tuple(tool for tool in ALL_TOOLS if tool.offered(mode, settings))
