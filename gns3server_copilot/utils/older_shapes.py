@@ -140,7 +140,7 @@ def _item_from_object(entry: dict[str, Any]) -> dict[str, Any]:
         status = "success" if rest.pop("success") else "failed"
     word = _word(status)
     is_failure = bool(error) or _is_empty(entry) or _counts_failures(rest) or rest.get("success") is False
-    is_failure = is_failure or (status is not None and word not in GOOD_STATUSES)
+    is_failure = is_failure or (word != "" and word not in GOOD_STATUSES)
     result = _take(rest, RESULT_KEYS)
     if is_failure:
         error = error or _take(rest, ("message",))
@@ -148,7 +148,7 @@ def _item_from_object(entry: dict[str, Any]) -> dict[str, Any]:
         result = result or _take(rest, ("message",)) or word
     for key in ITEM_KEYS:
         rest.pop(key, None)  # only empty ones are left
-    if status not in (None, "success", "failed"):
+    if status not in (None, "", "success", "failed"):
         put(rest, "original_status", status)
     if not is_failure:
         return succeeded(id, name, result, **rest)
@@ -192,7 +192,7 @@ def _entries(value: Any) -> list[Any]:
     entries = []
     for name, member in value.items():
         entry = dict(member)
-        if _is_empty(entry.get("name")):
+        if entry.get("name") in (None, ""):
             entry["name"] = name
         elif entry["name"] != name:
             put(entry, "name", name)

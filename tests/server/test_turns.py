@@ -324,3 +324,27 @@ async def test_what_a_turn_overrides_holds_for_that_turn_alone(admin, project, m
     await ask(admin, project, "hello")
     assert "temperature" not in model_server.last_request.body
     assert "gns3_topology_reader" not in model_server.last_request.tool_names
+
+
+async def test_nothing_of_the_server_s_environment_gets_a_chat_or_a_key(start_gns3_server, model_server):
+    asked = []
+
+    async def tracer(reader, writer):
+        asked.append(await reader.readline())
+        writer.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(tracer, "127.0.0.1", 0) as listener:
+        address = "http://127.0.0.1:{}".format(listener.sockets[0].getsockname()[1])
+        tracing = {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": "lsv2-environment", "LANGSMITH_ENDPOINT": address}
+        openai = {"OPENAI_API_KEY": "sk-environment", "OPENAI_BASE_URL": address}
+        server = await asyncio.to_thread(start_gns3_server, env=tracing | openai)
+        async with aclosing(await log_in_admin(server)) as admin:
+            project = await Projects(admin).make()
+            await configure_model(admin, model_server, api_key=None)
+            model_server.script(text("Hello."))
+            assert text_of(await ask(admin, project, "hello")) == "Hello."
+        await asyncio.to_thread(server.stop)
+    assert asked == []
+    assert "authorization" not in {name.lower() for name in model_server.last_request.headers}

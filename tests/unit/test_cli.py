@@ -11,7 +11,7 @@ import pytest
 
 from gns3server_copilot import __version__, cli
 from gns3server_copilot.errors import CopilotError
-from tests.unit.commands.conftest import command_environment, run_command
+from tests.unit.commands.fake_copilot import command_environment, run_command
 
 
 def test_the_version_is_told_without_loading_anything(tmp_path):

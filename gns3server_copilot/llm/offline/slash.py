@@ -170,7 +170,7 @@ def read_create(words: Words) -> Request | None:
 def create_nodes(count: int, template: str) -> Request | None:
     """Give the request for that many nodes of a template, which may be called by an everyday name."""
     template = template.strip(" \"'")
-    if not template:
+    if not template or template.isdecimal():
         return None
     if not 1 <= count <= MAX_NODES:
         return Misread(f"I create between 1 and {MAX_NODES} nodes at once.")

@@ -23,7 +23,7 @@ from gns3server_copilot.commands.server import Server, checked_url
 from gns3server_copilot.commands.terminal import printable
 from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.schemas.modes import Mode
-from tests.unit.commands.conftest import (
+from tests.unit.commands.fake_copilot import (
     DONE,
     PASSWORD,
     PROJECT_ID,

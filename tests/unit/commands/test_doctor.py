@@ -21,7 +21,7 @@ from gns3server_copilot.commands.doctor.host_files import find_host_files
 from gns3server_copilot.commands.doctor.running import check_running_server
 from gns3server_copilot.llm import providers
 from gns3server_copilot.llm.store import upgrade
-from tests.unit.commands.conftest import PASSWORD, ROOT, TOKEN, command_environment, run_command
+from tests.unit.commands.fake_copilot import PASSWORD, ROOT, TOKEN, command_environment, run_command
 
 
 def host_files(home, config=None, directory=None, **variables):

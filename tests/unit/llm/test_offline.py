@@ -257,6 +257,7 @@ def test_links_between_the_same_two_nodes_are_left_to_the_tool_to_tell_apart():
         ("/create 0 vpcs", "between 1 and 50"),
         ("/create 1000 vpcs", "between 1 and 50"),
         ("/create", "/create 2 vpcs"),
+        ("/create 2", "/create 2 vpcs"),
         ("/link PC1", "/link PC1 PC2"),
         ("/start", "/start all"),
         ("/show R1", "/show R1 show version"),

@@ -343,6 +343,21 @@ def test_all_other_statuses_are_failure(status: object) -> None:
     assert "x" in (item["error"], item.get("result"))
 
 
+@pytest.mark.parametrize("status", [None, ""])
+def test_without_a_status_the_error_decides(status: object) -> None:
+    response = normalize_tool_response([{"status": status, "output": "x"}, {"status": status, "error": "boom"}])
+    assert [item["status"] for item in response["data"]] == ["success", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "kept"),
+    [({}, "R1", None), ({"name": ""}, "R1", None), ({"name": "R1"}, "R1", None), ({"name": "None"}, "None", "R1")],
+)
+def test_an_entry_without_a_name_has_that_of_its_key(entry: dict[str, Any], name: str, kept: str | None) -> None:
+    (item,) = normalize_tool_response({"nodes": {"R1": {"node_id": "n1", **entry}}})["data"]
+    assert (item["name"], item.get("original_name")) == (name, kept)
+
+
 def test_an_error_beats_a_good_status() -> None:
     (item,) = normalize_tool_response([{"status": "success", "output": "x", "error": "boom"}])["data"]
     assert (item["status"], item["error"], item["result"]) == ("failed", "boom", "x")
