@@ -31,11 +31,16 @@ FALLBACK_PATHS = (
 
 def arm() -> None:
     """Have the copilot mounted when gns3-server builds its application. May be called any number of times."""
-    if os.environ.get(SWITCH, "").strip().lower() in ("0", "false", "no", "off"):
+    if switched_off():
         return
     if any(isinstance(finder, ServerFinder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, ServerFinder())
+
+
+def switched_off() -> bool:
+    """Tell whether the environment variable keeps the copilot out."""
+    return os.environ.get(SWITCH, "").strip().lower() in ("0", "false", "no", "off")
 
 
 class ServerFinder:
