@@ -241,7 +241,7 @@ def _read_calls(calls: Any, metadata: dict[str, Any]) -> tuple[list[ToolCall], l
         id, name = as_text(_field(call, "id")) or None, as_text(_field(function, "name"))
         written = _field(function, "arguments") or _field(function, "args") or {}
         arguments = _loaded(written)
-        if isinstance(arguments, dict) and (id or "") not in errors:
+        if isinstance(arguments, dict) and (arguments or (id or "") not in errors):
             valid.append(ToolCall(name=name, args=arguments, id=id, type="tool_call"))
         else:
             text = as_text(arguments or None)

@@ -11,7 +11,8 @@ import telnetlib3
 
 CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 20.0
-QUIET_SECONDS = 0.1
+#: vpcs takes 0.1 s for an Enter.
+QUIET_SECONDS = 0.25
 #: A prompt at the end of what has come: a name, perhaps a mode in brackets, and > or #.
 PROMPT = re.compile(r"(?:^|[\r\n])[\w.\-\[\]~@:/]+(?:\([\w\-]+\))?[>#] ?$")
 

@@ -8,7 +8,7 @@ async def test_something(lab):
     router = await lab.router("R1", config=ADDRESS)
     link = await lab.link(pc, router)
     await lab.start()
-    assert await lab.ping(pc, "10.0.0.254")
+    await lab.ping(pc, "10.0.0.254")
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import sys
 import textwrap
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from tests.ground.waiting import until
 ROUTER_SCRIPT = LAB_FOLDER / "frr-node.sh"
 ROUTER_START_SECONDS = 20.0
 ROUTER_STOP_SECONDS = 10.0
+PING_SECONDS = 5.0
 
 
 @dataclass
@@ -207,17 +208,23 @@ class Lab:
             await console.wake()
             await until(printed, seconds, every=0.2)
 
-    async def ping(self, pc: Node, address: str, seconds: float = 30.0) -> bool:
-        """Say whether a virtual PC gets an answer from an address, trying until it does or time is up."""
-        try:
-            async with asyncio.timeout(seconds), self.console(pc) as console:
-                await console.wake()
-                # Debian's vpcs writes "10.0.0.2 icmp_seq=1 ttl=64 time=0.4 ms"; failed ones name an ICMP type too.
-                while "ttl=" not in (answer := await console.run(f"ping {address} -c 1")) or "ICMP type" in answer:
-                    pass
-        except TimeoutError:
-            return False
-        return True
+    async def ping(self, pc: Node, address: str, seconds: float = 30.0) -> str:
+        """Ping from a virtual PC until an answer comes, and give it. Raises TimeoutError that shows the last output."""
+
+        async def answered() -> str:
+            # vpcs loses what is typed while it prints; then the command has to be typed again.
+            with suppress(TimeoutError):
+                tries.append(await console.run(f"ping {address} -c 1", PING_SECONDS))
+            # Debian's vpcs writes "10.0.0.2 icmp_seq=1 ttl=64 time=0.4 ms"; failed ones name an ICMP type too.
+            return tries[-1] if "ttl=" in tries[-1] and "ICMP type" not in tries[-1] else ""
+
+        tries = [""]
+        async with self.console(pc) as console:
+            await console.wake()
+            try:
+                return await until(answered, seconds)
+            except TimeoutError:
+                raise TimeoutError(f"{pc.name} does not reach {address}: {tries[-3:]}") from None
 
     # --- routers ---------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """The programs that a lab needs: which are there, and how gns3-server is told of them.
 
 Parts of a lab, as the `lab` marker names them:
+    cloud       cloud nodes with a remote console: scripted devices in a project; no root needed
     vpcs        virtual PCs (Debian's vpcs) and packet filters of every kind (libpcap); no root needed
     frr         routers: FRR in network namespaces; root
     dynamips    Ethernet switches and hubs
@@ -23,7 +24,7 @@ FRR_DAEMONS = Path("/usr/lib/frr")
 #: Another ubridge than the stand-in, the genuine one say.
 UBRIDGE_VARIABLE = "COPILOT_UBRIDGE"
 UBRIDGE_MODULE = "gns3server_copilot.demo.ubridge"
-ALL_PARTS = ("vpcs", "frr", "dynamips")
+ALL_PARTS = ("cloud", "vpcs", "frr", "dynamips")
 
 
 def missing(parts: tuple[str, ...] = ALL_PARTS) -> list[str]:
@@ -68,6 +69,10 @@ def ubridge() -> list[str] | None:
     return [sys.executable, "-IS", spec.origin]
 
 
+def _check_cloud() -> list[str]:
+    return []  # ubridge alone, which every lab needs
+
+
 def _check_vpcs() -> list[str]:
     reasons = []
     if _program("vpcs") is None:
@@ -106,7 +111,7 @@ def _check_dynamips() -> list[str]:
     return []
 
 
-CHECKS = {"vpcs": _check_vpcs, "frr": _check_frr, "dynamips": _check_dynamips}
+CHECKS = {"cloud": _check_cloud, "vpcs": _check_vpcs, "frr": _check_frr, "dynamips": _check_dynamips}
 
 
 def _program(name: str) -> str | None:

@@ -10,6 +10,7 @@ from contextlib import aclosing
 import httpx
 import pytest
 
+from tests.devices import play
 from tests.ground.lab import Lab
 from tests.ground.projects import Projects
 from tests.ground.server import GNS3Server
@@ -99,14 +100,23 @@ def test_a_server_of_ones_own_that_cannot_start_says_why(start_gns3_server) -> N
         start_gns3_server(copilot=False, conf={"Server": {"port": "many"}})
 
 
+@pytest.mark.lab("cloud")
+async def test_a_scripted_device_is_a_node_with_a_console(lab: Lab) -> None:
+    async with play("cisco_ios", hostname="R1") as device:
+        node = await lab.cloud("R1", device.port)
+        seen = await ok(lab.admin.get(f"{lab.project.url}/nodes/{node.node_id}"))
+        assert (seen["status"], seen["console_type"], seen["console"]) == ("started", "telnet", device.port)
+        assert "*12:34:56.789 UTC" in await lab.run(node, "show clock")
+
+
 @pytest.mark.lab("vpcs")
 async def test_virtual_pcs_talk_and_their_link_can_be_captured_and_filtered(lab: Lab) -> None:
     pc1, pc2 = await lab.vpcs("PC1", "10.0.0.1/24"), await lab.vpcs("PC2", "10.0.0.2/24")
     link = await lab.link(pc1, pc2)
     await lab.start()
-    assert await lab.ping(pc1, "10.0.0.2")
+    await lab.ping(pc1, "10.0.0.2")
     async with lab.capture(link) as capture:
-        assert await lab.ping(pc1, "10.0.0.2")
+        await lab.ping(pc1, "10.0.0.2")
         packets = await capture.packets(at_least=2)
     assert {p["IP"].src for p in packets if p.haslayer("ICMP")} == {"10.0.0.1", "10.0.0.2"}
     await lab.filter(link, frequency_drop=[-1])
@@ -145,7 +155,7 @@ async def test_routers_exchange_routes_and_pcs_reach_each_other_through_them(lab
     await lab.link(r2, pc2)
     await lab.start()
     async with lab.capture(core) as capture:
-        assert await lab.ping(pc1, "10.2.0.1")
+        await lab.ping(pc1, "10.2.0.1")
         packets = await capture.packets(at_least=4)
     assert any(packet.haslayer("OSPF_Hdr") for packet in packets)
     assert "10.0.12.2" in await lab.run(r1, "show ip ospf neighbor")

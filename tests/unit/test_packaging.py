@@ -34,7 +34,6 @@ def setup_cfg() -> configparser.ConfigParser:
 @pytest.fixture(scope="module")
 def editable() -> ModuleType:
     """The build-only module, which is installed nowhere."""
-    pytest.importorskip("setuptools")
     spec = importlib.util.spec_from_file_location("_editable", ROOT / "_editable.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

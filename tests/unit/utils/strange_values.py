@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 from hypothesis import strategies as st
 
+from gns3server_copilot.utils.parse_tool_content import MAX_LITERAL_LENGTH
+
 
 class RaisingText:
     def __str__(self) -> str:
@@ -134,6 +136,27 @@ STRANGE_VALUES: dict[str, Any] = {
     "decimal": Decimal("1.5"),
     "path": PurePosixPath("/kept"),
     "nul and separators": "\0\x1b[0m\u2028\n\n\x85",
+}
+
+#: Neither JSON nor Python literals, and hard on those who try to read them.
+HARD_TEXTS = {
+    "unhashable key": "{[]: 1}",
+    "unary": "-" * 100_000 + "1",
+    "unary in a list": "[" + "-" * 100_000 + "1]",
+    "not": "[" + "not " * 50_000 + "1]",
+    "sum": "[1" + "+1" * 20_000 + "]",
+    "integer": "9" * 5000,
+    "integer in a literal": "('a', " + "9" * 5000 + ")",
+    "brackets": "[" * 100_000 + "]" * 100_000,
+    "brackets and a letter": "[" * 100_000 + "x",
+    "braces": "{" * 50_000,
+    "deep object": '{"a":' * 5000 + "1" + "}" * 5000,
+    "quotes": "'" * 99_999,
+    "nul": "['\0']",
+    "call": "__import__('os').getcwd()",
+    "starred": "[*'ab', **{}]",
+    "f-string": "f'{1}'",
+    "too long": "('a'," + " " * MAX_LITERAL_LENGTH + ")",
 }
 
 texts = st.text(st.characters(codec=None), max_size=12)

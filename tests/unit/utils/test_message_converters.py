@@ -193,6 +193,14 @@ def test_broken_calls_are_kept_and_come_back(arguments: str | None) -> None:
     assert again.response_metadata == {}
 
 
+def test_a_call_with_the_id_of_a_broken_one_stays_valid() -> None:
+    good = {"name": "a", "args": {"b": 1}, "id": "c1", "type": "tool_call"}
+    broken = {"name": "a", "args": "{", "id": "c1", "error": "not JSON", "type": "invalid_tool_call"}
+    again = from_openai(to_openai(AIMessage("", tool_calls=[good], invalid_tool_calls=[broken])))
+    assert isinstance(again, AIMessage)
+    assert (again.tool_calls, again.invalid_tool_calls) == ([good], [broken])
+
+
 @pytest.mark.parametrize(
     ("call", "arguments"),
     [

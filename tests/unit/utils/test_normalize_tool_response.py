@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from gns3server_copilot.utils import normalize_tool_response, parse_tool_content
 from gns3server_copilot.utils.older_shapes import (
+    BAD_STATUSES,
     COUNTERS,
     GOOD_STATUSES,
     ID_KEYS,
@@ -20,7 +22,7 @@ from gns3server_copilot.utils.older_shapes import (
     RESULT_KEYS,
 )
 from gns3server_copilot.utils.plain_data import plain
-from tests.unit.utils.strange_values import STRANGE_VALUES, is_strict_json, values
+from tests.unit.utils.strange_values import HARD_TEXTS, STRANGE_VALUES, is_strict_json, values
 
 OTHER_KEYS = ("status", "success", "error", "message", "metadata", "tool_name", "version", "execution_time")
 OTHER_COUNTERS = ("total_nodes", "count", "successful_nodes", "failed_nodes")
@@ -356,6 +358,36 @@ def test_without_a_status_the_error_decides(status: object) -> None:
 def test_an_entry_without_a_name_has_that_of_its_key(entry: dict[str, Any], name: str, kept: str | None) -> None:
     (item,) = normalize_tool_response({"nodes": {"R1": {"node_id": "n1", **entry}}})["data"]
     assert (item["name"], item.get("original_name")) == (name, kept)
+
+
+@pytest.mark.parametrize("status", sorted(BAD_STATUSES))
+def test_a_bad_status_of_the_whole_is_a_failure(status: str) -> None:
+    response = normalize_tool_response({"results": ["x"], "status": status, "message": "why"})
+    assert (response["success"], response["error"], response["metadata"]["status"]) == (False, "why", status)
+
+
+def test_success_false_beats_a_good_status() -> None:
+    assert normalize_tool_response([{"status": "ok", "success": False, "output": "x"}])["success"] is False
+
+
+def test_an_empty_list_does_not_hide_an_output() -> None:
+    response = normalize_tool_response({"device_name": "R1", "output": "x", "links": [], "data": None})
+    assert response["data"] == [{**ITEM, "name": "R1"}]
+
+
+def test_an_object_as_data_is_one_item() -> None:
+    response = normalize_tool_response({"success": True, "data": {"node_id": "n1", "name": "R1", "x": 1}})
+    assert response["data"] == [{"id": "n1", "name": "R1", "status": "success", "result": "", "x": 1}]
+
+
+@pytest.mark.parametrize("name", HARD_TEXTS)
+def test_a_text_that_cannot_be_read_is_kept_as_it_is(name: str) -> None:
+    text = HARD_TEXTS[name]
+    started = time.monotonic()
+    response = normalize_tool_response(text)
+    assert_is_v1(response)
+    assert response.get("error", "").endswith(text) or response["data"][0]["result"] == text
+    assert time.monotonic() - started < 5
 
 
 def test_an_error_beats_a_good_status() -> None:

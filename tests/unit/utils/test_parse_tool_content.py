@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gns3server_copilot.utils import parse_tool_content
-from gns3server_copilot.utils.parse_tool_content import MAX_LITERAL_LENGTH
-from tests.unit.utils.strange_values import STRANGE_VALUES, values
+from tests.unit.utils.strange_values import HARD_TEXTS, STRANGE_VALUES, values
 
 
 @pytest.mark.parametrize(
@@ -75,26 +74,6 @@ def test_written_data_is_read_back(data: Any) -> None:
 def test_no_value_of_a_repeated_key_is_lost() -> None:
     assert parse_tool_content('{"a": 1, "a": 2}') == {"a": 2, "original_a": 1}
     assert parse_tool_content("{'a': 1, 'a': 2}") == {"raw": "{'a': 1, 'a': 2}"}
-
-
-HARD_TEXTS = {
-    "unhashable key": "{[]: 1}",
-    "unary": "-" * 100_000 + "1",
-    "unary in a list": "[" + "-" * 100_000 + "1]",
-    "not": "[" + "not " * 50_000 + "1]",
-    "sum": "[1" + "+1" * 20_000 + "]",
-    "integer": "9" * 5000,
-    "integer in a literal": "('a', " + "9" * 5000 + ")",
-    "brackets": "[" * 100_000 + "]" * 100_000,
-    "braces": "{" * 50_000,
-    "deep object": '{"a":' * 5000 + "1" + "}" * 5000,
-    "quotes": "'" * 99_999,
-    "nul": "['\0']",
-    "call": "__import__('os').getcwd()",
-    "starred": "[*'ab', **{}]",
-    "f-string": "f'{1}'",
-    "too long": "('a'," + " " * MAX_LITERAL_LENGTH + ")",
-}
 
 
 @pytest.mark.parametrize("name", HARD_TEXTS)

@@ -90,14 +90,19 @@ def test_changed_packet_is_noticed():
 
 @given(st.binary(max_size=120))
 def test_garbage_raises_frame_error_only(data: bytes):
-    lsa = Lsa(ROUTER.key, 1, data)
     for read in (OspfPacket.parse, Hello.parse, Lsa.parse_all, Lsa.parse_headers):
         try:
             read(data)
         except FrameError:
             continue
+
+
+@given(st.binary(max_size=60), st.sampled_from([ROUTER_LSA, NETWORK_LSA]))
+def test_lsa_that_cannot_be_read_is_not_taken_in(body: bytes, kind: int):
+    data = update_body([Lsa(LsaKey(kind, R1, R1), 1, body)])
     try:
-        lsa.network_mask()
-        lsa.router_links()
+        taken = Lsa.parse_all(data)
     except FrameError:
-        pass
+        return
+    assert taken[0].networks() is not None
+    assert taken[0].router_links() is not None if kind == ROUTER_LSA else taken[0].network_mask()
