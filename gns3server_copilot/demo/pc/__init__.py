@@ -1,0 +1,1 @@
+"""The PC with the command line of VPCS."""
