@@ -7,8 +7,7 @@ that closes and a server that stops all end it the same way: `abort()`.
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,7 +21,8 @@ from gns3server_copilot.schemas.modes import Mode
 if TYPE_CHECKING:
     from langchain_core.messages import HumanMessage, ToolMessage
 
-log = logging.getLogger(__name__)
+#: How long a new turn waits for its first reader: a client can be gone before the answer has begun.
+FIRST_READER_SECONDS = 5.0
 
 
 class OnDisconnect(StrEnum):
@@ -109,6 +109,8 @@ class Turn:
     ) -> None:
         """Run the turn in tasks of its own. `conclude` gets what ended `run`: None, an error, or CancelledError."""
         self._supervisor = asyncio.create_task(self._supervise(run, conclude))
+        if self._readers == 0:
+            self._grace = asyncio.get_running_loop().call_later(FIRST_READER_SECONDS, self._left_alone)
 
     async def _supervise(
         self,
@@ -164,7 +166,7 @@ class Turn:
                 self._detached_seconds, self.abort, "Nobody read the answer any more."
             )
 
-    async def read(self, heartbeat_seconds: float) -> AsyncIterator[Event]:
+    async def read(self, heartbeat_seconds: float) -> AsyncGenerator[Event, None]:
         """Yield the turn's events from its first to its last, as a counted reader."""
         with self.reading():
             async for event in self.events.follow(heartbeat_seconds):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -10,7 +11,6 @@ from uuid import UUID, uuid4
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
-from gns3server_copilot.agent.events import Event
 from gns3server_copilot.agent.turn import OnDisconnect, Turn, TurnRequest
 from gns3server_copilot.api.dependencies import Caller, caller, opened_project, runtime
 from gns3server_copilot.api.event_stream import event_stream
@@ -21,6 +21,8 @@ from gns3server_copilot.schemas.chat import AbortAnswer, ChatAnswer, ChatRequest
 from gns3server_copilot.schemas.identity import ProjectRef
 
 MESSAGE_LIMIT = 100_000
+#: How often a request without a stream looks whether its client is still there.
+DISCONNECT_CHECK_SECONDS = 1.0
 
 router = APIRouter(route_class=CopilotRoute, tags=["Copilot chat"])
 
@@ -58,7 +60,7 @@ async def stream(
     )
     if asked.stream:
         return event_stream(turn, server.settings.heartbeat_seconds)
-    return await _whole_answer(turn, server.settings.heartbeat_seconds)
+    return await _whole_answer(request, turn)
 
 
 @router.post("/sessions/{session_id}/abort")
@@ -102,22 +104,27 @@ async def _own_turn(request: Request, project: ProjectRef, who: Caller, session_
     return None
 
 
-async def _whole_answer(turn: Turn, heartbeat_seconds: float) -> Response:
+async def _whole_answer(request: Request, turn: Turn) -> Response:
     text: list[str] = []
     calls: dict[str, dict[str, Any]] = {}
-    last: Event = {}
-    async for event in turn.read(heartbeat_seconds):
-        last = event
-        match event["type"]:
-            case "content":
-                text.append(event["content"])
-            case "tool_call":
-                calls[event["tool_call"]["id"]] = event["tool_call"]
-            case "tool_end":
-                calls[event["tool_call_id"]]["result"] = json.loads(event["tool_output"])
-            case "error":
-                raise CopilotError(event["error"])
+    usage: dict[str, Any] = {}
+    async with aclosing(turn.read(DISCONNECT_CHECK_SECONDS)) as events:
+        async for event in events:
+            match event["type"]:
+                case "heartbeat":
+                    if await request.is_disconnected():
+                        return Response()  # nobody reads it; leaving the events is what ends the turn
+                case "content":
+                    text.append(event["content"])
+                case "tool_call":
+                    calls[event["tool_call"]["id"]] = event["tool_call"]
+                case "tool_end":
+                    calls[event["tool_call_id"]]["result"] = json.loads(event["tool_output"])
+                case "error":
+                    raise CopilotError(event["error"])
+                case "done":
+                    usage = event["usage"]
     answer = ChatAnswer(
-        session_id=turn.request.session_id, message="".join(text), tool_calls=list(calls.values()), usage=last["usage"]
+        session_id=turn.request.session_id, message="".join(text), tool_calls=list(calls.values()), usage=usage
     )
     return JSONResponse(answer.model_dump())

@@ -112,6 +112,18 @@ async def test_without_streaming_the_answer_is_one_json_object(admin, project, m
     assert body["usage"]["total_tokens"] == 220
 
 
+async def test_a_client_that_waits_for_the_whole_answer_and_leaves_ends_the_turn(admin, project, model_server, config):
+    gate = Gate()
+    model_server.script(text("one two three four", pieces=4).held(gate, after=2))
+    body = {"message": "count", "stream": False}
+    waiting = asyncio.create_task(admin.post(f"{project.chat}/stream", json=body))
+    await gate.reached()
+    waiting.cancel()
+    request = await model_server.received(1)
+    assert await request.outcome() == "left"
+    gate.release()
+
+
 async def test_a_tool_outside_the_mode_and_one_that_does_not_exist_fail_and_the_turn_goes_on(
     admin, project, model_server, config
 ):
@@ -224,7 +236,7 @@ async def test_a_reader_that_leaves_ends_the_turn(admin, project, model_server, 
         await stream.next("content")
         await stream.drop()
     request = await model_server.received(1)
-    assert await request.outcome() != "complete"
+    assert await request.outcome() == "left"
     gate.release()
     async with asyncio.timeout(5):
         while (await session(admin, project, session_id))["running"]:  # noqa: ASYNC110
@@ -336,7 +348,7 @@ async def test_nothing_of_the_server_s_environment_gets_a_chat_or_a_key(start_gn
         writer.close()
 
     async with await asyncio.start_server(tracer, "127.0.0.1", 0) as listener:
-        address = "http://127.0.0.1:{}".format(listener.sockets[0].getsockname()[1])
+        address = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
         tracing = {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": "lsv2-environment", "LANGSMITH_ENDPOINT": address}
         openai = {"OPENAI_API_KEY": "sk-environment", "OPENAI_BASE_URL": address}
         server = await asyncio.to_thread(start_gns3_server, env=tracing | openai)

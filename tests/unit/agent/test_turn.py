@@ -8,6 +8,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from pydantic import SecretStr
 
+from gns3server_copilot.agent import turn as turn_module
 from gns3server_copilot.agent.turn import OnDisconnect, Turn, TurnRequest
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.schemas.identity import ProjectRef, User
@@ -123,6 +124,14 @@ async def test_when_the_last_reader_leaves_the_turn_is_aborted():
         with turn.reading():
             pass
         assert turn.abort_reason is None
+    await turn.wait()
+    assert turn.abort_reason
+
+
+async def test_a_turn_whose_reader_never_comes_is_aborted(monkeypatch):
+    monkeypatch.setattr(turn_module, "FIRST_READER_SECONDS", 0.01)
+    turn = make_turn()
+    turn.start(hang, conclude)
     await turn.wait()
     assert turn.abort_reason
 
