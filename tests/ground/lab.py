@@ -232,6 +232,7 @@ class Lab:
         folder = self.folder / name
         await asyncio.to_thread(_write_router_config, folder, name, config)
         process = await asyncio.create_subprocess_exec(
+            "bash",
             str(ROUTER_SCRIPT),
             name,
             prefix,

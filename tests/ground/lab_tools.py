@@ -90,13 +90,8 @@ def _check_frr() -> list[str]:
         reasons.append("routers need network namespaces, and so root")
     if not (FRR_DAEMONS / "ospfd").exists():
         reasons.append(f"there is no FRR in {FRR_DAEMONS} (Debian package frr)")
-    needed = {
-        "vtysh": "frr",
-        "ip": "iproute2",
-        "unshare": "util-linux",
-        "nsenter": "util-linux",
-        "ping": "iputils-ping",
-    }
+    needed = {"vtysh": "frr", "ip": "iproute2", "ping": "iputils-ping"}
+    needed |= dict.fromkeys(("nsenter", "setpriv", "unshare"), "util-linux")
     reasons += [
         f"{program} is not installed (Debian package {package})"
         for program, package in needed.items()

@@ -38,7 +38,8 @@ class GNS3Server:
 
     `copilot` is the `[Copilot]` section, or False for `GNS3_COPILOT=0`. `conf` adds to or overrides sections of
     gns3_server.conf; a value of None removes a setting. `env` does the same for the environment.
-    A stopped or killed server may be started again: home, ports and logins stay.
+    A stopped or killed server may be started again: home, ports and logins stay. `leftovers` are the command lines of
+    what the last one had left running when it ended; it has been ended too.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class GNS3Server:
         self.config_path = home / ".config" / "GNS3" / "3.0" / "gns3_server.conf"
         self.log_path = home / "gns3server.log"
         self.process: subprocess.Popen[bytes] | None = None
+        self.leftovers: list[str] = []
         self._copilot = copilot
         self._conf = conf or {}
         self._env = env or {}
@@ -264,15 +266,17 @@ class GNS3Server:
 
     def _end_leftovers(self) -> None:
         """Kill, by process id, what the ended server has left running."""
-        leftovers = []
+        left = []
+        self.leftovers = []
         for process in psutil.process_iter():
             try:
                 if process.environ().get(MARK) == self._mark:
+                    self.leftovers.append(" ".join(process.cmdline()))
                     process.kill()
-                    leftovers.append(process)
+                    left.append(process)
             except psutil.Error:
                 continue
-        psutil.wait_procs(leftovers, timeout=5)
+        psutil.wait_procs(left, timeout=5)
 
 
 def gns3server_command() -> str:

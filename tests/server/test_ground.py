@@ -176,3 +176,4 @@ async def test_a_server_comes_back_after_a_crash_with_what_it_had_and_stops_in_t
         assert [project["name"] for project in await ok(admin.get("/v3/projects"))] == ["kept"]
     # gns3-server's own notification stream looks for the end every 5 s.
     assert stock_server.stop() < 8
+    assert stock_server.leftovers == []

@@ -99,7 +99,8 @@ async def test_the_server_stops_in_seconds_with_a_chat_open_and_keeps_what_had_c
             stopping = asyncio.create_task(asyncio.to_thread(server.stop))
             events = await stream.rest()
             assert kinds_of(events)[-2:] == ["abort", "done"]
-            assert await stopping < 5
+            # gns3-server itself takes up to 5 s: its compute connection looks every 5 s whether to end
+            assert await stopping < 8
     gate.release()
     server.start()
     async with aclosing(await log_in_admin(server)) as admin:
