@@ -10,6 +10,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests.ground.lab import Lab
@@ -21,6 +22,12 @@ from tests.ground.users import Accounts, UserClient, log_in_admin
 
 #: Set by `.ci/run`: a machine that must be able to run every lab test.
 REQUIRE_LAB = "COPILOT_REQUIRE_LAB"
+
+# no time limits for examples: the machines of a test run are shared
+hypothesis.settings.register_profile(
+    "shared machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("shared machine")
 
 SERVERS = pytest.StashKey[list[tuple[GNS3Server, int]]]()
 

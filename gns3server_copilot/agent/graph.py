@@ -100,7 +100,7 @@ class Conversation:
         turn.emit("tool_start", tool_call_id=call_id, tool_name=name)
         refusal = notes_of(asked).get("refused_calls", {}).get(call_id)
         response = failure(name, refusal) if refusal else await execute(name, call["args"], self._tool_context())
-        text = to_text(response)
+        text = await asyncio.to_thread(to_text, response)  # half a second for an answer of several MB
         result = stamp(
             ToolMessage(
                 text,

@@ -25,7 +25,7 @@ from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.database import ProjectDatabase
 from gns3server_copilot.storage.sessions import Session
-from gns3server_copilot.utils.message_converters import to_openai
+from gns3server_copilot.utils.message_converters import history_to_openai
 
 log = logging.getLogger(__name__)
 
@@ -177,7 +177,7 @@ class AgentService:
 
     async def history(self, session_id: str) -> list[dict[str, Any]]:
         """Give a session's messages in the OpenAI shape, the oldest first."""
-        return [to_openai(message) for message in await self._messages(session_id)]
+        return history_to_openai(await self._messages(session_id))
 
     async def _messages(self, session_id: str) -> list[AnyMessage]:
         snapshot = await self._graph.aget_state(_thread(session_id))

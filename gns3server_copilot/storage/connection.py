@@ -72,9 +72,9 @@ class SharedConnection:
     async def give_back_space(self) -> None:
         """Make the file as small as its content. What cannot be given back now is given back another time."""
         async with self._locked():
-            # another program that reads the file must not keep everybody waiting for this
-            await self._pragmas("busy_timeout = 0")
             try:
+                # another program that reads the file must not keep everybody waiting for this
+                await self._pragmas("busy_timeout = 0")
                 await self._pragmas("incremental_vacuum", "wal_checkpoint(TRUNCATE)")
             except sqlite3.OperationalError as error:
                 log.debug("Space of a chat database was not given back: %s", error)

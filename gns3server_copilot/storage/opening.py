@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from contextlib import closing
 from functools import partial
 
 from gns3server_copilot.errors import StorageError
@@ -44,39 +45,41 @@ def connect(project: ProjectRef) -> sqlite3.Connection:
     Raises StorageError when there can be no database at this place now.
     """
     file = DatabaseFile(project)
-    file.prepare()
-    try:
-        return _opened(file, project.project_id)
-    except DamagedFileError as reason:
-        file.set_aside(reason)
-    file.prepare()
-    try:
-        return _opened(file, project.project_id)
-    except DamagedFileError as reason:
-        raise StorageError("A new chat database for this project cannot be begun. Check the disk.") from reason
+    for _ in ("the file that is there", "a new one"):
+        file.prepare()
+        unclean = file.left_unclean()
+        connection = _connected(file)
+        try:
+            _make_ready(connection, project.project_id, unclean=unclean)
+            return connection
+        except DamagedFileError as reason:
+            # before closing, at which SQLite removes what lies beside the file
+            with closing(connection):
+                file.set_aside(reason)
+        except BaseException:
+            connection.close()
+            raise
+    raise StorageError("A new chat database for this project cannot be begun. Check the disk, then try again.")
 
 
-def _opened(file: DatabaseFile, project_id: str) -> sqlite3.Connection:
-    unclean = file.left_unclean()
+def _connected(file: DatabaseFile) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(file.path, timeout=OPENING_TIMEOUT)
+        return sqlite3.connect(file.path, timeout=OPENING_TIMEOUT)
     except sqlite3.Error as error:
         raise explain(error) from error
+
+
+def _make_ready(connection: sqlite3.Connection, project_id: str, *, unclean: bool) -> None:
     try:
         _set_up(connection)
         if unclean:
             _check(connection)
         _bring_up_to_date(connection, project_id)
         connection.executescript(pragma_script(f"busy_timeout = {BUSY_TIMEOUT}"))
-        return connection
     except sqlite3.Error as error:
-        connection.close()
         if is_damage(error):
             raise DamagedFileError(str(error)) from error
         raise explain(error) from error
-    except BaseException:
-        connection.close()
-        raise
 
 
 def _set_up(connection: sqlite3.Connection) -> None:
@@ -88,7 +91,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
 def _check(connection: sqlite3.Connection) -> None:
     (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if result != "ok":
-        raise DamagedFileError(f"quick_check says {result}")
+        raise DamagedFileError(f"quick_check says {' '.join(result.split())}")
 
 
 def _bring_up_to_date(connection: sqlite3.Connection, project_id: str) -> None:

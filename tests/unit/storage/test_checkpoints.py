@@ -64,6 +64,8 @@ async def test_a_conversation_of_anything_but_messages_is_refused(database: Proj
     await plant(database, messages=messages)
     with pytest.raises(StorageError, match="refused"):
         await database.saver.aget_tuple(CONFIG)
+    with pytest.raises(StorageError, match="refused"):
+        _ = [one async for one in database.saver.alist(CONFIG)]
 
 
 async def test_a_planted_pending_write_is_refused_and_runs_nothing(database: ProjectDatabase, tmp_path: Path) -> None:
@@ -125,6 +127,19 @@ async def test_a_cancelled_put_never_stops_what_comes_after_it(database: Project
         )
     ((count,),) = await _rows(database, "SELECT count(*) FROM writes")
     assert count == 60
+
+
+async def test_of_a_put_that_fails_half_way_nothing_is_stored(database: ProjectDatabase) -> None:
+    async with database.transaction() as connection:
+        await connection.execute(
+            "CREATE TEMP TRIGGER fail BEFORE INSERT ON writes WHEN NEW.idx = 1 BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+    with pytest.raises(StorageError):
+        await database.saver.aput_writes(
+            await database.saver.aput(CONFIG, checkpoint(), METADATA, {}), [("a", 1), ("b", 2)], "task"
+        )
+    assert not database.saver.conn.in_transaction
+    assert [tuple(row) for row in await _rows(database, "SELECT count(*) FROM writes")] == [(0,)]
 
 
 async def test_a_failed_put_leaves_no_open_transaction(database: ProjectDatabase, file: Path) -> None:

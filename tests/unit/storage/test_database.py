@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 
 from gns3server_copilot.errors import CopilotError, StorageError
 from gns3server_copilot.schemas.identity import ProjectRef
@@ -112,6 +113,16 @@ async def test_pruning_keeps_the_newest_checkpoint_of_that_thread_alone(database
     assert len(await ask(database.saver, "a", "go on")) == 8
 
 
+async def test_pruning_keeps_the_newest_checkpoint_of_every_namespace(database: ProjectDatabase) -> None:
+    for namespace, number in (("sub", 1), ("sub", 2), ("", 3), ("", 4)):
+        config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": namespace}}
+        checkpoint = {**empty_checkpoint(), "id": str(number)}
+        await database.saver.aput(config, checkpoint, {"source": "loop", "step": number, "parents": {}}, {})
+    await database.prune("t")
+    kept = "SELECT checkpoint_ns, checkpoint_id FROM checkpoints ORDER BY checkpoint_ns"
+    assert await rows(database, kept) == [("", "4"), ("sub", "2")]
+
+
 async def test_pending_writes_of_the_newest_checkpoint_survive_pruning(database: ProjectDatabase, ask: Ask) -> None:
     await database.sessions.create("t", ALICE)
     await ask(database.saver, "t", "hello")
@@ -149,9 +160,7 @@ async def test_pruning_does_not_wait_for_another_programs_reading(
     assert len([one async for one in database.saver.alist(thread_config("t"))]) == 1
 
 
-async def test_a_deleted_session_leaves_nothing_behind(
-    database: ProjectDatabase, ask: Ask, file: Path
-) -> None:
+async def test_a_deleted_session_leaves_nothing_behind(database: ProjectDatabase, ask: Ask, file: Path) -> None:
     for thread_id, question in (("a", "a secret question"), ("b", "hello")):
         await database.sessions.create(thread_id, ALICE, title=question)
         await ask(database.saver, thread_id, question)
@@ -270,9 +279,7 @@ async def test_a_closed_database_says_so(database: ProjectDatabase) -> None:
             await use
 
 
-async def test_a_close_that_is_cancelled_goes_on(
-    project: ProjectRef, file: Path, new_threads: NewThreads
-) -> None:
+async def test_a_close_that_is_cancelled_goes_on(project: ProjectRef, file: Path, new_threads: NewThreads) -> None:
     database = await ProjectDatabase.open(project)
     closing_task = asyncio.create_task(database.close())
     await asyncio.sleep(0)
@@ -298,9 +305,7 @@ async def test_an_opening_cancelled_anywhere_leaves_no_open_file(
     assert new_threads() == []
 
 
-async def test_closing_during_a_transaction_rolls_it_back(
-    project: ProjectRef, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_closing_during_a_transaction_rolls_it_back(project: ProjectRef, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_module, "CLOSING_WAIT", 0.05)
     database = await ProjectDatabase.open(project)
     await database.sessions.create("t", ALICE)
@@ -326,9 +331,7 @@ async def test_whoever_waits_for_the_lock_at_closing_hears_of_it(project: Projec
         assert isinstance(outcome, StorageError)
 
 
-async def test_closing_works_when_the_folder_is_gone(
-    project: ProjectRef, ask: Ask, new_threads: NewThreads
-) -> None:
+async def test_closing_works_when_the_folder_is_gone(project: ProjectRef, ask: Ask, new_threads: NewThreads) -> None:
     database = await ProjectDatabase.open(project)
     await database.sessions.create("t", ALICE)
     await ask(database.saver, "t", "hello")

@@ -34,7 +34,8 @@ async def open_and_close(project: ProjectRef) -> None:
 
 
 def set_aside(file: Path) -> list[str]:
-    return sorted(path.name for path in file.parent.iterdir() if ".corrupt-" in path.name)
+    """The names of the files set aside, without those of what lay beside them."""
+    return sorted(path.name for path in file.parent.glob("*.corrupt-*") if not path.name.endswith(("-wal", "-shm")))
 
 
 def mode(path: Path) -> int:
@@ -70,6 +71,7 @@ async def test_the_settings_of_the_connection(database: ProjectDatabase) -> None
         "foreign_keys": 1,
         "journal_size_limit": 1024 * 1024,
         "trusted_schema": 0,
+        "secure_delete": 2,
     }
     async with database.transaction() as connection:
         for name, value in expected.items():
@@ -208,17 +210,17 @@ async def test_files_set_aside_at_the_same_second_do_not_replace_each_other(proj
 
 
 def damage_a_page(file: Path) -> None:
-    """Overwrite a page in the middle of the biggest table."""
+    """Overwrite a page that nothing reads when the file is opened."""
     with closing(sqlite3.connect(f"file:{file}?immutable=1", uri=True)) as connection:
         (page_size,) = connection.execute("PRAGMA page_size").fetchone()
-        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'chat_sessions'").fetchone()
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'idx_pinned_updated'").fetchone()
     with file.open("r+b") as stream:
         stream.seek((root - 1) * page_size)
         stream.write(b"\xa5" * page_size)
 
 
 async def test_a_damaged_file_is_set_aside_with_its_wal_after_an_unclean_end(
-    project: ProjectRef, file: Path, tmp_path: Path, ask: Ask
+    project: ProjectRef, file: Path, tmp_path: Path, ask: Ask, caplog: pytest.LogCaptureFixture
 ) -> None:
     database = await ProjectDatabase.open(project)
     await database.sessions.create("t", ALICE)
@@ -229,12 +231,16 @@ async def test_a_damaged_file_is_set_aside_with_its_wal_after_an_unclean_end(
     await database.close()
     copy = ProjectRef(project.project_id, "Lab", str(killed))
     copied_file = killed / "gns3-copilot" / file.name
-    assert Path(f"{copied_file}-wal").stat().st_size > 0
+    assert b"still in the WAL" in Path(f"{copied_file}-wal").read_bytes()
     damage_a_page(copied_file)
     database = await ProjectDatabase.open(copy)
     assert await database.sessions.list(ALICE) == ([], 0)
     await database.close()
-    assert set_aside(copied_file)
+    (kept,) = set_aside(copied_file)
+    assert b"still in the WAL" in (copied_file.parent / f"{kept}-wal").read_bytes()
+    (line,) = caplog.messages
+    assert "quick_check" in line
+    assert "\n" not in line
 
 
 async def test_an_undamaged_file_is_used_after_an_unclean_end(

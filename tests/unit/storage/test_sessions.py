@@ -124,6 +124,14 @@ async def test_pinned_sessions_come_first_then_the_newest(database: ProjectDatab
     assert await titles(database) == ["a", "d", "c", "b"]
 
 
+async def test_sessions_of_the_same_moment_keep_their_order_over_pages(database: ProjectDatabase) -> None:
+    for name in "abcd":
+        await database.sessions.create(name, ALICE, title=name)
+    async with database.transaction() as connection:
+        await connection.execute("UPDATE chat_sessions SET updated_at = ''")
+    assert [await titles(database, limit=1, offset=offset) for offset in range(4)] == [["d"], ["c"], ["b"], ["a"]]
+
+
 async def test_pages_know_the_number_of_all(database: ProjectDatabase) -> None:
     for name in "abcde":
         await database.sessions.create(name, ALICE, title=name)

@@ -193,6 +193,12 @@ def test_broken_calls_are_kept_and_come_back(arguments: str | None) -> None:
     assert again.response_metadata == {}
 
 
+def test_metadata_of_the_same_name_is_kept_beside() -> None:
+    message = broken_call("{")
+    message.response_metadata = {"copilot": {"invalid_tool_calls": "kept"}}
+    assert "kept" in to_openai(message)["metadata"].values()
+
+
 def test_a_call_with_the_id_of_a_broken_one_stays_valid() -> None:
     good = {"name": "a", "args": {"b": 1}, "id": "c1", "type": "tool_call"}
     broken = {"name": "a", "args": "{", "id": "c1", "error": "not JSON", "type": "invalid_tool_call"}
@@ -238,7 +244,8 @@ def test_ids_that_are_missing_depend_on_what_is_said_alone() -> None:
     first, second = to_openai(message("a")), to_openai(message("a"))
     assert_is_history_message(first)
     assert first == second
-    assert len({call["id"] for call in first["tool_calls"]}) == 2
+    both = [*first["tool_calls"], *to_openai(message("b"))["tool_calls"]]
+    assert len({call["id"] for call in both}) == 4
     assert len({to_openai(other)["id"] for other in (message("a"), message("b"), message("a", "other"))}) == 3
     at = {"copilot": {"created_at": CREATED}}
     assert to_openai(HumanMessage("a"))["id"] != to_openai(HumanMessage("a", response_metadata=at))["id"]

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gns3server_copilot.utils.plain_data import MAX_DEPTH, MAX_INTEGER_BITS, as_text, json_text, plain, put
-from tests.unit.utils.strange_values import STRANGE_VALUES, deep_dict, doubling_list, is_strict_json, texts, values
+from tests.unit.utils.strange_values import (
+    STRANGE_VALUES,
+    LyingInteger,
+    LyingText,
+    deep_dict,
+    doubling_list,
+    is_strict_json,
+    texts,
+    values,
+)
 
 
 @pytest.mark.parametrize("name", STRANGE_VALUES)
@@ -57,6 +66,10 @@ def test_json_data_is_not_changed(data: Any) -> None:
 )
 def test_what_json_has_no_word_for(value: object, data: object) -> None:
     assert plain(value) == data
+
+
+def test_numbers_and_texts_are_read_past_what_their_classes_override() -> None:
+    assert plain([LyingInteger(5), LyingText("a")]) == [5, "a"]
 
 
 def test_what_contains_itself_is_cut_where_it_begins_again() -> None:
