@@ -74,12 +74,12 @@ class SharedConnection:
         async with self._locked():
             try:
                 # another program that reads the file must not keep everybody waiting for this
-                await self._pragmas("busy_timeout = 0")
-                await self._pragmas("incremental_vacuum", "wal_checkpoint(TRUNCATE)")
+                await self._set_busy_timeout(0)
+                await self.connection.executescript(pragma_script("incremental_vacuum", "wal_checkpoint(TRUNCATE)"))
             except sqlite3.OperationalError as error:
                 log.debug("Space of a chat database was not given back: %s", error)
             finally:
-                await self._pragmas(f"busy_timeout = {self._busy_timeout}")
+                await self._set_busy_timeout(self._busy_timeout)
 
     @asynccontextmanager
     async def guarded(self, *, writing: bool = False) -> AsyncIterator[None]:
@@ -116,7 +116,8 @@ class SharedConnection:
         try:
             async with asyncio.timeout(CLOSING_WAIT), self.lock:
                 await self.connection.commit()
-                await self._pragmas("busy_timeout = 0", "wal_checkpoint(TRUNCATE)")
+                await self._set_busy_timeout(0)
+                await self.connection.executescript(pragma_script("wal_checkpoint(TRUNCATE)"))
         except (TimeoutError, sqlite3.Error) as error:  # the folder may be gone; the file closes all the same
             log.debug("A chat database was closed without a last checkpoint: %s", error)
         finally:
@@ -130,23 +131,23 @@ class SharedConnection:
             await self.connection.commit()
             yield self.connection
 
-    async def _pragmas(self, *pragmas: str) -> None:
-        await self.connection.executescript(pragma_script(*pragmas))
-
     async def _roll_back(self) -> None:
         with contextlib.suppress(sqlite3.Error, ValueError):
             await self.connection.rollback()
 
     async def _wait_at_most(self, milliseconds: int) -> None:
-        if milliseconds == self._busy_timeout:
-            return
-        self._busy_timeout = milliseconds
-        with contextlib.suppress(sqlite3.Error, ValueError):
-            await self._pragmas(f"busy_timeout = {milliseconds}")
+        if milliseconds != self._busy_timeout:
+            self._busy_timeout = milliseconds
+            with contextlib.suppress(sqlite3.Error, ValueError):
+                await self._set_busy_timeout(milliseconds)
+
+    async def _set_busy_timeout(self, milliseconds: int) -> None:
+        # not with executescript: that begins with a COMMIT, and somebody else's transaction may be open
+        await self.connection.execute_fetchall(f"PRAGMA busy_timeout = {milliseconds}")
 
 
 def pragma_script(*pragmas: str) -> str:
-    """Give the script that runs these pragmas to their ends, outside of a transaction.
+    """Give the script that ends an open transaction and runs these pragmas to their ends.
 
     To be run with `executescript`: a pragma that returns rows holds the table locked until all are read, and
     `execute` with `fetchall` stops at a row without columns, of which `incremental_vacuum` gives one for every page.

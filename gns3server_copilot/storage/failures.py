@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import logging
 import sqlite3
 
 from gns3server_copilot.errors import StorageError
+
+log = logging.getLogger(__name__)
 
 CLOSED = "The chat database of this project has been closed. Open the project, then try again."
 IN_USE = "The chat database of this project is in use by another program. Close that program, then try again."
@@ -59,7 +62,8 @@ class DamagedFileError(Exception):
 
 
 def explain(error: sqlite3.Error | OSError) -> StorageError:
-    """Give the StorageError that says what to do about an error of SQLite or of the file system."""
+    """Give the StorageError that says what to do about an error of SQLite or of the file system, and log the error."""
+    log.warning("A chat database cannot be used: %s", error)
     if isinstance(error, OSError):
         return StorageError(_BY_ERRNO.get(error.errno or 0, DISK_FAILED))
     return StorageError(_BY_SQLITE_CODE.get(_code(error), DISK_FAILED))

@@ -1,0 +1,166 @@
+"""What the copilot costs before anybody chats: the stock server's start, its memory, and every other Python program.
+
+    python -m benchmarks.startup [--rounds N] [--write]
+
+Starts the `gns3server` of this environment in turn without the copilot (GNS3_COPILOT=0) and with it, A B A B, after
+one uncounted start of each. Exits with 1 when a limit is passed: on a machine that does other things at the same time,
+the processor time is what to go by.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.stock_server import StockServer, clean_environment
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- startup: begin -->", "<!-- startup: end -->"
+
+LIMIT_SECONDS = 0.3
+LIMIT_MB = 30.0
+LIMIT_MICROSECONDS = 1000.0
+
+SETTLE_SECONDS = 1.0
+INTERPRETER_STARTS = 11
+
+
+@dataclass
+class Starts:
+    """The measured starts of one variant."""
+
+    environment: dict[str, str]
+    home: Path
+    seconds: list[float] = field(default_factory=list)
+    processor_seconds: list[float] = field(default_factory=list)
+    megabytes: list[float] = field(default_factory=list)
+
+    def measure(self, programs: Path) -> None:
+        """Start the server once and keep its figures."""
+        with StockServer(programs, self.home, **self.environment) as server:
+            time.sleep(SETTLE_SECONDS)
+            self.seconds.append(server.seconds)
+            self.processor_seconds.append(server.processor_seconds)
+            self.megabytes.append(server.resident_mb())
+
+    def forget(self) -> None:
+        """Drop the figures of the first start, which makes the database."""
+        self.seconds.clear()
+        self.processor_seconds.clear()
+        self.megabytes.clear()
+
+
+def measure_starts(programs: Path, folder: Path, rounds: int) -> tuple[Starts, Starts]:
+    """Give the starts without and with the copilot."""
+    without = Starts({"GNS3_COPILOT": "0"}, folder / "without")
+    with_it = Starts({}, folder / "with")
+    for variant in (without, with_it):
+        variant.measure(programs)
+        variant.forget()
+    for done in range(rounds):
+        for variant in (without, with_it):
+            variant.measure(programs)
+        print(
+            f"round {done + 1} of {rounds}: {without.seconds[-1]:.2f} s, {with_it.seconds[-1]:.2f} s", file=sys.stderr
+        )
+    return without, with_it
+
+
+def measure_interpreter(folder: Path) -> float:
+    """Give the microseconds that a Python program of this environment spends on importing us (median)."""
+    figures = []
+    for _ in range(INTERPRETER_STARTS):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-c", "pass"],
+            cwd=folder,
+            env=clean_environment(folder),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        match = re.search(r"\|\s+(\d+) \|\s+gns3server_copilot\.autoload$", done.stderr, re.MULTILINE)
+        if match is None:
+            raise RuntimeError("gns3server_copilot.pth is not at work in this environment")
+        figures.append(float(match[1]))
+    return statistics.median(figures)
+
+
+def table(without: Starts, with_it: Starts, microseconds: float) -> tuple[str, bool]:
+    """Give the figures as a Markdown table, and whether all are within their limits."""
+    lines = ["| | without | with | difference | limit |", "|---|--:|--:|--:|--:|"]
+    within = microseconds < LIMIT_MICROSECONDS
+    rows = (
+        ("start until `/v3/version` answers", "s", without.seconds, with_it.seconds, LIMIT_SECONDS),
+        ("processor time of that", "s", without.processor_seconds, with_it.processor_seconds, LIMIT_SECONDS),
+        ("memory of the server (RSS)", "MB", without.megabytes, with_it.megabytes, LIMIT_MB),
+    )
+    for name, unit, before, after, limit in rows:
+        difference = statistics.median(after) - statistics.median(before)
+        within = within and difference < limit
+        lines.append(f"| {name} | {_spread(before)} {unit} | {_spread(after)} {unit} | {difference:+.2f} | {limit:g} |")
+    lines.append(f"| `python -c pass` | | {microseconds:.0f} µs | | {LIMIT_MICROSECONDS:g} |")
+    return "\n".join(lines), within
+
+
+def _spread(figures: list[float]) -> str:
+    return f"{statistics.median(figures):.2f} ({min(figures):.2f}–{max(figures):.2f})"
+
+
+def machine() -> str:
+    """Say on what and when this was measured."""
+    return (
+        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores, {_processor()}, Linux {platform.release()}, "
+        f"Python {platform.python_version()}, gns3-server {version('gns3-server')}, "
+        f"copilot {version('gns3server-copilot')}"
+    )
+
+
+def _processor() -> str:
+    try:
+        models = re.findall(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        models = []
+    return models[0] if models else platform.machine()
+
+
+def write_page(text: str) -> None:
+    """Put the figures between the two marks of docs/benchmarks.md."""
+    page = PAGE.read_text()
+    before, rest = page.split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+
+
+def main() -> int:
+    """Measure, print, and give the exit status."""
+    parser = argparse.ArgumentParser(description="Measure what the copilot costs at the start of the stock server.")
+    parser.add_argument("--rounds", type=int, default=6, help="starts of each variant (default: 6)")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        without, with_it = measure_starts(Path(sysconfig.get_path("scripts")), folder, options.rounds)
+        microseconds = measure_interpreter(folder)
+    figures, within = table(without, with_it, microseconds)
+    text = f"{options.rounds} starts of each, in turn; medians (least–most).\n{machine()}.\n\n{figures}"
+    print(text)
+    if options.write:
+        write_page(text)
+    if not within:
+        print("a limit is passed", file=sys.stderr)
+    return 0 if within else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
