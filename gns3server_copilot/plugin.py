@@ -25,6 +25,8 @@ from typing import Any
 from weakref import WeakSet
 
 from fastapi import APIRouter, FastAPI
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
@@ -141,7 +143,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     # without a gns3_server.conf gns3-server sets no secrets_dir
     secrets = Config.instance().settings.Server.secrets_dir or Config.instance().config_dir
     configs = ConfigStore(engine, KeyRing(Path(secrets)))
-    manager = AgentManager(app, settings)
+    manager = AgentManager(app, settings, lambda: _user_ids(engine))
     _managers.add(manager)
     app.state.copilot = Runtime(settings=settings, configs=configs, manager=manager)
     helpers = [
@@ -155,6 +157,13 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             helper.cancel()
         await manager.close()
         _managers.discard(manager)
+
+
+async def _user_ids(engine: AsyncEngine) -> set[str]:
+    from gns3server.db.models import User
+
+    async with engine.connect() as connection:
+        return {str(user_id) for user_id in await connection.scalars(select(User.user_id))}
 
 
 async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:

@@ -10,7 +10,7 @@ import importlib
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,12 +33,17 @@ CLOSING_SECONDS = 2.0
 IDLE_CHECK_SECONDS = 60.0
 
 
+#: Gives the ids of all users there are, as UUID text with dashes.
+UserIds = Callable[[], Awaitable[Collection[str]]]
+
+
 class AgentManager:
     """Owns every `AgentService`."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, user_ids: UserIds) -> None:
         self._app = app
         self._settings = settings
+        self._user_ids = user_ids
         self._services: dict[str, AgentService] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._closing: Counter[str] = Counter()
@@ -65,7 +70,7 @@ class AgentManager:
             service = self._services.get(project.project_id)
             if service is None:
                 agent_service = await self._load()
-                service = await agent_service.open(project, self._app, self._settings)
+                service = await agent_service.open(project, self._app, self._settings, await self._user_ids())
                 self._services[project.project_id] = service
             service.last_used = time.monotonic()
             return service

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Collection
 from typing import Any
 
 import anyio
@@ -46,9 +47,20 @@ class AgentService:
         self.last_used = time.monotonic()
 
     @classmethod
-    async def open(cls, project: ProjectRef, app: ASGIApp, settings: Settings) -> AgentService:
-        """Open the project's chat database and give its agent. Raises StorageError when it cannot be opened."""
-        return cls(await ProjectDatabase.open(project), app, settings)
+    async def open(
+        cls, project: ProjectRef, app: ASGIApp, settings: Settings, user_ids: Collection[str]
+    ) -> AgentService:
+        """Open the project's chat database and give its agent; chats of users other than these are removed.
+
+        Raises StorageError when it cannot be opened.
+        """
+        database = await ProjectDatabase.open(project)
+        try:
+            await database.keep_sessions_of(user_ids)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database, app, settings)
 
     # -- turns
 

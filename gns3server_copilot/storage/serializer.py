@@ -17,8 +17,8 @@ from langgraph.checkpoint.serde.jsonplus import EXT_PYDANTIC_V2
 from gns3server_copilot.errors import StorageError
 
 REFUSED = (
-    "The stored conversation holds something that is not a chat message and is refused. Close the project and open "
-    "it again: the chat database is then set aside and a new one is begun."
+    "The stored conversation holds something that is not a chat message and is refused. Delete this conversation and "
+    "start a new one."
 )
 
 _CLASSES: Final[tuple[type[lc.BaseMessage], ...]] = (
@@ -65,7 +65,10 @@ class CheckpointSerializer:
         return _unpacked(data, _message)
 
     def placeholder(self, data: tuple[str, bytes]) -> Any:
-        """Give the value with every message an empty one: enough to judge a file, at a fraction of the time."""
+        """Give the value with every message an empty one: enough to judge a file, at a fraction of the time.
+
+        A known message with impossible fields passes here: it costs its conversation, not the whole file.
+        """
         return _unpacked(data, _message_placeholder)
 
 

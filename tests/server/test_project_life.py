@@ -53,6 +53,20 @@ async def test_chats_are_there_again_after_the_project_was_closed_and_opened(adm
     assert messages[1]["content"] == text_of(events)
 
 
+async def test_the_chats_of_a_deleted_user_are_gone_when_the_project_is_opened_again(admin, make_user, project):
+    user = await make_user(role="User")
+    for person in (user, admin):
+        await configure_model(person)
+        await ask(person, project, f"/help {person.user_id}")
+    assert (await admin.delete(f"/v3/access/users/{user.user_id}")).status_code == 204
+    await admin.post(f"{project.url}/close")
+    await admin.post(f"{project.url}/open")
+    assert len((await admin.get(f"{project.chat}/sessions")).json()) == 1
+    content = project.chat_database.read_bytes()
+    assert admin.user_id.encode() in content
+    assert user.user_id.encode() not in content
+
+
 async def test_the_chat_database_is_private_and_not_reachable_through_the_file_routes(admin, project):
     await configure_model(admin)
     await ask(admin, project, "/help")

@@ -13,7 +13,6 @@ from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 
 from gns3server_copilot.errors import StorageError
 from gns3server_copilot.schemas.identity import ProjectRef
-from gns3server_copilot.storage import connection as connection_module
 from gns3server_copilot.storage.database import ProjectDatabase
 from tests.unit.storage.conftest import ALICE, Ask, thread_config
 from tests.unit.storage.plants import PLANTS, shell_command
@@ -155,33 +154,6 @@ async def test_a_failed_put_leaves_no_open_transaction(database: ProjectDatabase
     other.execute("COMMIT")
     other.close()
     await database.saver.aput(CONFIG, checkpoint(), METADATA, {})
-
-
-async def test_a_put_that_finds_the_file_locked_does_not_commit_another_tasks_transaction(
-    database: ProjectDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await database.sessions.create("t", ALICE)
-    monkeypatch.setattr(connection_module, "is_in_use", lambda error: True)
-    async with database.transaction() as connection:
-        await connection.execute(
-            "CREATE TEMP TRIGGER fail BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(ABORT, 'as if locked'); END"
-        )
-
-    async def change_then_give_up() -> None:
-        async with database.transaction() as connection:
-            await connection.execute("UPDATE chat_sessions SET pinned = 1")
-            await asyncio.gather(put, return_exceptions=True)
-            raise ZeroDivisionError
-
-    put = asyncio.create_task(database.saver.aput(CONFIG, checkpoint(), METADATA, {}))
-    changing = asyncio.create_task(change_then_give_up())
-    with pytest.raises(StorageError):
-        await put
-    with pytest.raises(ZeroDivisionError):
-        await changing
-    session = await database.sessions.get("t")
-    assert session is not None
-    assert not session.pinned
 
 
 async def test_a_saver_whose_file_is_closed_says_so(database: ProjectDatabase) -> None:
