@@ -21,6 +21,7 @@ import sysconfig
 import tempfile
 import time
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
 
@@ -39,10 +40,11 @@ INTERPRETER_STARTS = 11
 
 @dataclass
 class Starts:
-    """The measured starts of one variant."""
+    """The measured starts of one variant; `answer` is the status of a copilot route, which shows that it is the one."""
 
     environment: dict[str, str]
     home: Path
+    answer: int
     seconds: list[float] = field(default_factory=list)
     processor_seconds: list[float] = field(default_factory=list)
     megabytes: list[float] = field(default_factory=list)
@@ -50,6 +52,8 @@ class Starts:
     def measure(self, programs: Path) -> None:
         """Start the server once and keep its figures."""
         with StockServer(programs, self.home, **self.environment) as server:
+            if server.get("/v3/copilot/status")[0] != self.answer:
+                raise RuntimeError(f"not the server that was to be measured; its log:\n{server.log_path.read_text()}")
             time.sleep(SETTLE_SECONDS)
             self.seconds.append(server.seconds)
             self.processor_seconds.append(server.processor_seconds)
@@ -64,8 +68,8 @@ class Starts:
 
 def measure_starts(programs: Path, folder: Path, rounds: int) -> tuple[Starts, Starts]:
     """Give the starts without and with the copilot."""
-    without = Starts({"GNS3_COPILOT": "0"}, folder / "without")
-    with_it = Starts({}, folder / "with")
+    without = Starts({"GNS3_COPILOT": "0"}, folder / "without", HTTPStatus.NOT_FOUND)
+    with_it = Starts({}, folder / "with", HTTPStatus.UNAUTHORIZED)
     for variant in (without, with_it):
         variant.measure(programs)
         variant.forget()

@@ -26,6 +26,9 @@ FALLBACK_PATHS = (
     "/v3/projects/{project_id}/chat/{rest:path}",
     "/v3/access/users/{user_id}/llm-model-configs",
     "/v3/access/users/{user_id}/llm-model-configs/{rest:path}",
+    "/v3/access/groups/{group_id}/llm-model-configs",
+    "/v3/access/groups/{group_id}/llm-model-configs/{rest:path}",
+    "/v3/access/groups/{group_id}/llm-policy",
 )
 
 
@@ -67,17 +70,17 @@ def _mount_after_loading(loader: Any) -> None:
 
     def exec_module(module: ModuleType) -> None:
         load(module)
-        mount_contained(module.app)
+        mount_contained(module)
 
     loader.exec_module = exec_module
 
 
-def mount_contained(app: Any) -> None:
-    """Mount the copilot on the application; whatever fails, the server goes on and our paths say why (503)."""
+def mount_contained(server: Any) -> None:
+    """Mount the copilot on the server module's application; whatever fails, the server goes on."""
     try:
         from gns3server_copilot import plugin
 
-        plugin.mount(app)
+        plugin.mount(server.app)
     except Exception as error:  # a syntax error of ours and an absent dependency come here too
         import logging
 
@@ -85,10 +88,13 @@ def mount_contained(app: Any) -> None:
         logging.getLogger(__name__).error(
             "%s (run `gns3server-copilot doctor` to see what to do)", reason, exc_info=error
         )
-        _answer_with(app, reason)
+        app = getattr(server, "app", None)
+        if hasattr(app, "add_route"):
+            _answer_with(app, reason)
 
 
 def _answer_with(app: Any, reason: str) -> None:
+    """Have our paths say why with status 503."""
     from starlette.responses import JSONResponse
 
     text = " ".join(reason.replace("{", "(").replace("}", ")").split())[:300]

@@ -24,6 +24,15 @@ from __future__ import annotations
 
 MESSAGE_LENGTH = 300
 
+#: The web UI replaces a text that holds one of these class names by a canned one.
+CANNED = {
+    "AuthenticationError": "authentication failure",
+    "PermissionDenied": "permission denied",
+    "ConnectionError": "connection failure",
+    "TimeoutError": "timeout",
+    "ValidationError": "validation failure",
+}
+
 
 class CopilotError(Exception):
     """Base of all our exceptions; `status` is the HTTP status that the API answers with."""
@@ -37,11 +46,13 @@ class CopilotError(Exception):
 
 
 def plain(text: str, longest: int = MESSAGE_LENGTH) -> str:
-    """Give text as it may be shown to a person: one line, at most so many characters, without braces.
+    """Give text as it may be shown to a person: one line, at most so many characters, without braces or class names.
 
     The GNS3 web UI takes a text with braces for JSON and cuts those over 300 characters.
     """
     one_line = " ".join(text.split()).replace("{", "(").replace("}", ")")
+    for name, words in CANNED.items():
+        one_line = one_line.replace(name, words)
     return one_line if len(one_line) <= longest else one_line[: longest - 1] + "…"
 
 

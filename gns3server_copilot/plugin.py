@@ -25,8 +25,6 @@ from typing import Any
 from weakref import WeakSet
 
 from fastapi import APIRouter, FastAPI
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
@@ -79,8 +77,10 @@ def mount(app: FastAPI) -> None:
     host_version = version("gns3-server")
     if not host_version.startswith(TRIED_VERSIONS):
         log.warning("GNS3 Copilot %s was not tried with gns3-server %s", __version__, host_version)
-    app.include_router(_routers())
+    # what can fail comes first: a half-mounted copilot would stand in the way of the one that says what is wrong
+    routers = _routers()
     routing.answer_unknown_paths(app)
+    app.include_router(routers)
     app.router.lifespan_context = _lifespan_with_copilot(app, app.router.lifespan_context, settings)
     _change_host()
     app.state.copilot_mounted = True
@@ -143,7 +143,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     # without a gns3_server.conf gns3-server sets no secrets_dir
     secrets = Config.instance().settings.Server.secrets_dir or Config.instance().config_dir
     configs = ConfigStore(engine, KeyRing(Path(secrets)))
-    manager = AgentManager(app, settings, lambda: _user_ids(engine))
+    manager = AgentManager(app, settings)
     _managers.add(manager)
     app.state.copilot = Runtime(settings=settings, configs=configs, manager=manager)
     helpers = [
@@ -157,13 +157,6 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             helper.cancel()
         await manager.close()
         _managers.discard(manager)
-
-
-async def _user_ids(engine: AsyncEngine) -> set[str]:
-    from gns3server.db.models import User
-
-    async with engine.connect() as connection:
-        return {str(user_id) for user_id in await connection.scalars(select(User.user_id))}
 
 
 async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
@@ -218,12 +211,13 @@ def _keep_file_apis_out() -> None:
     from gns3server.api.routes.compute import projects as compute_files
     from gns3server.api.routes.controller import projects as controller_files
 
-    for module in (controller_files, compute_files):
-        original = module.is_safe_path
-        if hasattr(original, "copilot_original"):
-            continue
-        _check_parameters(original, ["file_path", "basedir"])
-        module.is_safe_path = _without_chats(original)
+    modules = [
+        module for module in (controller_files, compute_files) if not hasattr(module.is_safe_path, "copilot_original")
+    ]
+    for module in modules:  # all or none
+        _check_parameters(module.is_safe_path, ["file_path", "basedir"])
+    for module in modules:
+        module.is_safe_path = _without_chats(module.is_safe_path)
 
 
 def _without_chats(original: Callable[[str, str], bool]) -> Callable[[str, str], bool]:

@@ -16,23 +16,27 @@ class EventLog:
         self.session_id = session_id
         self._events: list[Event] = []
         self._changed = asyncio.Event()
-        self._ended = False
+        self._end = asyncio.Event()
 
     @property
     def ended(self) -> bool:
         """Whether the last event is there."""
-        return self._ended
+        return self._end.is_set()
+
+    async def wait_for_end(self) -> None:
+        """Return when the last event is there."""
+        await self._end.wait()
 
     def append(self, kind: str, **fields: Any) -> None:
         """Add an event; after the end it is dropped, so that a late one cannot follow the terminal event."""
-        if self._ended:
+        if self.ended:
             return
         self._events.append({"type": kind, "session_id": self.session_id, **fields})
         self._wake()
 
     def end(self) -> None:
         """Let readers finish when they have read what is there."""
-        self._ended = True
+        self._end.set()
         self._wake()
 
     def _wake(self) -> None:
@@ -47,7 +51,7 @@ class EventLog:
             while position < len(self._events):
                 yield self._events[position]
                 position += 1
-            if self._ended:
+            if self.ended:
                 return
             try:
                 async with asyncio.timeout(heartbeat_seconds):

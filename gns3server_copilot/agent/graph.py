@@ -1,9 +1,10 @@
 """The conversation as a LangGraph graph: the model is asked, its tool calls are carried out, until it answers.
 
-    START → llm_call ─┬─ tool calls → tool_node → llm_call
-                      └─ otherwise → END
+    START → llm_call ─┬─ tool calls → tool_node ─┬─ budget left → llm_call
+                      └─ otherwise → END         └─ budget gone → END
 
-When the turn's tool budget is used up, the model is asked once more, without tools, to say so.
+When the turn's tool budget is used up, the model is asked once more, without tools, to say so; if it calls one all the
+same, the call is refused and we say it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gns3server_copilot.agent import turn_context
 from gns3server_copilot.agent.messages import new_message_id, notes_of, stamp
 from gns3server_copilot.agent.model_input import model_input
 from gns3server_copilot.agent.receive import receive_answer
+from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.llm.factory import create_base_model_with_tools
 from gns3server_copilot.schemas.modes import Mode
@@ -40,7 +42,11 @@ class State(TypedDict):
     llm_calls: int
 
 
-class Conversation:
+BUDGET_USED_UP = "The tool budget of this question is used up, so this call was not carried out."
+LAST_WORDS = "I have used up the number of tool calls that one question may take. Ask me to go on, and I will."
+
+
+class ChatGraph:
     """The graph's nodes, with what they need from the server."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -54,11 +60,11 @@ class Conversation:
         builder.add_node("tool_node", self.tool_node)
         builder.add_edge(START, "llm_call")
         builder.add_conditional_edges("llm_call", self.should_continue, ["tool_node", END])
-        builder.add_edge("tool_node", "llm_call")
+        builder.add_conditional_edges("tool_node", self.recursion_limit_continue, ["llm_call", END])
         return builder.compile(checkpointer=saver)
 
     def step_limit(self, mode: Mode) -> int:
-        """Give LangGraph's own limit, which must never be what ends a turn: two steps a round, and the last call."""
+        """Give LangGraph's own limit, which must never be what ends a turn: two steps a round, and the last two."""
         return 2 * self._rounds(mode) + 5
 
     async def llm_call(self, state: State) -> dict[str, Any]:
@@ -75,30 +81,37 @@ class Conversation:
         answer = await receive_answer(model, sent, turn_context.turn.get(), used_ids, self._settings.model_idle_seconds)
         return {"messages": [answer], "llm_calls": state["llm_calls"] + 1}
 
-    def should_continue(self, state: State) -> str:
+    async def should_continue(self, state: State) -> str:
         """Give the node after the model's answer."""
         last = state["messages"][-1]
-        if isinstance(last, AIMessage) and last.tool_calls and state["llm_calls"] <= self._rounds(_mode()):
-            return "tool_node"
-        return END
+        return "tool_node" if isinstance(last, AIMessage) and last.tool_calls else END
+
+    async def recursion_limit_continue(self, state: State) -> str:
+        """Give the node after the tools' results; past the budget they are followed by our last words."""
+        return END if isinstance(state["messages"][-1], AIMessage) else "llm_call"
 
     async def tool_node(self, state: State) -> dict[str, Any]:
         """Carry out the calls of the model's last message: at once when all only read, else in their order."""
         asked = state["messages"][-1]
         assert isinstance(asked, AIMessage)
+        if state["llm_calls"] > self._rounds(_mode()):
+            refused = [await self._carry_out(call, BUDGET_USED_UP) for call in asked.tool_calls]
+            return {"messages": [*refused, say(turn_context.turn.get(), LAST_WORDS)]}
+        refusals = notes_of(asked).get("refused_calls", {})
         read_only = {tool.name for tool in self._tools() if tool.read_only}
         if all(call["name"] in read_only for call in asked.tool_calls):
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._carry_out(asked, call)) for call in asked.tool_calls]
+                tasks = [
+                    group.create_task(self._carry_out(call, refusals.get(call["id"]))) for call in asked.tool_calls
+                ]
             return {"messages": [task.result() for task in tasks]}
-        return {"messages": [await self._carry_out(asked, call) for call in asked.tool_calls]}
+        return {"messages": [await self._carry_out(call, refusals.get(call["id"])) for call in asked.tool_calls]}
 
-    async def _carry_out(self, asked: AIMessage, call: Any) -> ToolMessage:
+    async def _carry_out(self, call: Any, refusal: str | None) -> ToolMessage:
         turn = turn_context.turn.get()
         call_id, name = call["id"], call["name"]
-        turn.running_tools[call_id] = name
+        turn.running_tools.add(call_id)
         turn.emit("tool_start", tool_call_id=call_id, tool_name=name)
-        refusal = notes_of(asked).get("refused_calls", {}).get(call_id)
         response = failure(name, refusal) if refusal else await execute(name, call["args"], self._tool_context())
         text = await asyncio.to_thread(to_text, response)  # half a second for an answer of several MB
         result = stamp(
@@ -110,8 +123,8 @@ class Conversation:
                 status="success" if response["success"] else "error",
             )
         )
-        turn.finished_tools[call_id] = result
-        del turn.running_tools[call_id]
+        turn.produced.append(result)
+        turn.running_tools.discard(call_id)
         turn.emit("tool_end", tool_call_id=call_id, tool_name=name, tool_output=text)
         return result
 
@@ -132,6 +145,14 @@ class Conversation:
             gns3=GNS3Client(self._app, turn_context.jwt_token.get()),
             settings=self._settings,
         )
+
+
+def say(turn: Turn, words: str) -> AIMessage:
+    """Give an answer of our own, and tell it to the readers."""
+    answer = stamp(AIMessage(words, id=new_message_id()))
+    turn.emit("content", content=words, message_id=answer.id)
+    turn.produced.append(answer)
+    return answer
 
 
 def _mode() -> Mode:

@@ -10,7 +10,7 @@ import importlib
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import ASGIApp
 
 from gns3server_copilot.errors import ForbiddenError, TooManyTurnsError, UnavailableError
+from gns3server_copilot.gns3.host import is_opened, user_ids
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.location import database_path
@@ -33,19 +34,16 @@ CLOSING_SECONDS = 2.0
 IDLE_CHECK_SECONDS = 60.0
 
 
-#: Gives the ids of all users there are, as UUID text with dashes.
-UserIds = Callable[[], Awaitable[Collection[str]]]
-
-
 class AgentManager:
     """Owns every `AgentService`."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, user_ids: UserIds) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
-        self._user_ids = user_ids
         self._services: dict[str, AgentService] = {}
-        self._opening: dict[str, asyncio.Lock] = {}
+        #: one for each project with chats: it is opened and closed by one at a time
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._closes: set[asyncio.Task[None]] = set()
         self._closing: Counter[str] = Counter()
         self._stopping = False
 
@@ -62,15 +60,15 @@ class AgentManager:
 
     async def service(self, project: ProjectRef) -> AgentService:
         """Give the project's agent, opening it at first use."""
-        async with self._opening.setdefault(project.project_id, asyncio.Lock()):
+        async with self._locks.setdefault(project.project_id, asyncio.Lock()):
             if self._stopping:
                 raise UnavailableError("The server is stopping.")
-            if self._closing[project.project_id]:
-                raise ForbiddenError("The project is being closed. Open it again, then ask again.")
+            if self._closing[project.project_id] or not is_opened(project.project_id):
+                raise ForbiddenError("The project has been closed. Open it again, then ask again.")
             service = self._services.get(project.project_id)
             if service is None:
                 agent_service = await self._load()
-                service = await agent_service.open(project, self._app, self._settings, await self._user_ids())
+                service = await agent_service.open(project, self._app, self._settings, await user_ids(self._app))
                 self._services[project.project_id] = service
             service.last_used = time.monotonic()
             return service
@@ -106,8 +104,12 @@ class AgentManager:
                 del self._closing[project_id]
 
     async def _close(self, project_id: str, reason: str, *, if_idle_for: float = 0.0) -> None:
+        lock = self._locks.get(project_id)
+        if lock is None:
+            return
+
         async def close() -> None:
-            async with self._opening.setdefault(project_id, asyncio.Lock()):
+            async with lock:
                 service = self._services.get(project_id)
                 if service is None or (if_idle_for and not service.idle_for(if_idle_for)):
                     return
@@ -115,6 +117,8 @@ class AgentManager:
                 await service.close(reason)
 
         task = asyncio.create_task(close())
+        self._closes.add(task)  # it goes on when the time is over, and must not be collected then
+        task.add_done_callback(self._closes.discard)
         done, _ = await asyncio.wait({task}, timeout=CLOSING_SECONDS)
         if not done:
             log.warning("The chats of project %s took too long to end; gns3-server goes on", project_id)
@@ -138,5 +142,4 @@ class AgentManager:
     async def close(self) -> None:
         """End every running turn and close every file."""
         self.stop_turns("The server is stopping.")
-        for project_id in list(self._services):
-            await self._close(project_id, "The server is stopping.")
+        await asyncio.gather(*(self._close(project_id, "The server is stopping.") for project_id in self._services))

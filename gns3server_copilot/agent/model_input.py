@@ -13,7 +13,7 @@ from gns3server_copilot.knowledge.prompts import system_prompt
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.tools.base import Tool, ToolContext
 
-#: The part of the context window that a conversation may fill, by strategy (docs/configuration.md).
+#: The part of the context window that a conversation may fill, by strategy (docs/developer/llm-configs.md).
 FILL_RATIO = {"conservative": 0.60, "balanced": 0.75, "aggressive": 0.85}
 TOPOLOGY_SHARE = 0.25
 #: Characters for each token of compact topology text; the densest measured, a lab of 200 nodes, has 1.8.
@@ -39,7 +39,8 @@ async def model_input(
 
 
 async def _topology_text(context: ToolContext, config: LLMConfig) -> str:
-    budget = config.context_limit * 1000 * FILL_RATIO[config.context_strategy] * TOPOLOGY_SHARE
+    ratio = FILL_RATIO.get(config.context_strategy, FILL_RATIO["balanced"])
+    budget = config.context_limit * 1000 * ratio * TOPOLOGY_SHARE
     try:
         topology = await read_topology(context.gns3, context.project.project_id)
     except GNS3Error as error:

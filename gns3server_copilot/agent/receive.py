@@ -26,14 +26,12 @@ FINISH_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "sta
 class AnswerReceiver:
     """Collects the chunks of one answer."""
 
-    def __init__(self, turn: Turn, used_call_ids: Collection[str]) -> None:
+    def __init__(self, turn: Turn, sent: Sequence[BaseMessage], used_call_ids: Collection[str]) -> None:
         self.message_id = new_message_id()
         self._turn = turn
-        self._turn.draft = self._draft = Draft(self.message_id)
+        self._turn.draft = self._draft = Draft(self.message_id, sent)
         self._calls = ToolCallAssembler(self._announce, used_call_ids)
         self._chunks: list[AIMessageChunk] = []
-        self._input_tokens = 0
-        self._output_tokens = 0
         self._cut_off = False
 
     def add(self, chunk: BaseMessage) -> None:
@@ -47,18 +45,22 @@ class AnswerReceiver:
             for fragment in chunk.tool_call_chunks:
                 self._calls.add_fragment(fragment)
         elif isinstance(chunk, AIMessage):
-            self._chunks.append(AIMessageChunk(**chunk.model_dump(exclude={"type", "tool_calls"})))
+            self._chunks.append(
+                AIMessageChunk(**chunk.model_dump(exclude={"type", "tool_calls", "invalid_tool_calls"}))
+            )
             for call in chunk.tool_calls:
                 self._calls.add_whole(call)
+            for broken in chunk.invalid_tool_calls:
+                self._calls.add_fragment(broken)
         usage = getattr(chunk, "usage_metadata", None)
         if usage:
             # the largest of each, not the sum: some servers repeat a running total in every chunk
-            self._input_tokens = max(self._input_tokens, usage["input_tokens"])
-            self._output_tokens = max(self._output_tokens, usage["output_tokens"])
+            self._draft.input_tokens = max(self._draft.input_tokens, usage["input_tokens"])
+            self._draft.output_tokens = max(self._draft.output_tokens, usage["output_tokens"])
         if any(str(chunk.response_metadata.get(key, "")).lower() in CUT_OFF for key in FINISH_KEYS):
             self._cut_off = True
 
-    async def finish(self, sent: Sequence[BaseMessage]) -> AIMessage:
+    async def finish(self) -> AIMessage:
         """Give the message as it is stored, and count its tokens: the provider's figures, else our own count.
 
         Raises ModelError when there is neither text nor a tool call in it.
@@ -74,18 +76,13 @@ class AnswerReceiver:
             tool_calls=[call.as_tool_call() for call in calls],
             id=self.message_id,
         )
-        await self._count(message, sent)
+        await add_usage(self._turn, self._draft, _wire_text(message))
         if not calls and not message.text.strip():
             raise ModelError("The model sent an empty answer. Ask again, or choose another model.", "empty")
+        stamp(message, **({"refused_calls": refused} if refused else {}))
+        self._turn.produced.append(message)
         self._turn.draft = None
-        return stamp(message, **({"refused_calls": refused} if refused else {}))
-
-    async def _count(self, message: AIMessage, sent: Sequence[BaseMessage]) -> None:
-        estimated = not (self._input_tokens or self._output_tokens)
-        if estimated:
-            self._input_tokens = sum(await count_tokens([_wire_text(one) for one in sent]))
-            self._output_tokens = sum(await count_tokens([_wire_text(message)]))
-        self._turn.usage.add(self._input_tokens, self._output_tokens, estimated=estimated)
+        return message
 
     def _announce(self, call: AssembledCall, complete: bool) -> None:
         arguments = json.dumps(call.as_tool_call()["args"]) if complete else call.arguments or "{}"
@@ -110,7 +107,7 @@ async def receive_answer(
 
     Raises ModelError when the provider fails, or sends nothing for `idle_seconds`.
     """
-    receiver = AnswerReceiver(turn, used_call_ids)
+    receiver = AnswerReceiver(turn, sent, used_call_ids)
     turn.model_calls += 1
     chunks = model.astream(list(sent))
     try:
@@ -118,7 +115,19 @@ async def receive_answer(
             receiver.add(chunk)
     finally:
         await chunks.aclose()  # type: ignore[attr-defined]  # LangChain's iterator is an async generator
-    return await receiver.finish(sent)
+    return await receiver.finish()
+
+
+async def add_usage(turn: Turn, draft: Draft, answer: str) -> None:
+    """Add the tokens of a message, whole or not, to the turn's: the provider's figures, else our own count. Once."""
+    if draft.counted:
+        return
+    draft.counted = True
+    estimated = not (draft.input_tokens or draft.output_tokens)
+    if estimated:
+        draft.input_tokens = sum(await count_tokens([_wire_text(one) for one in draft.sent]))
+        draft.output_tokens = sum(await count_tokens([answer]))
+    turn.usage.add(draft.input_tokens, draft.output_tokens, estimated=estimated)
 
 
 async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, model_name: str) -> BaseMessage | None:

@@ -6,7 +6,7 @@ assistant message; after tool results an assistant message comes before the next
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
@@ -14,13 +14,14 @@ from gns3server_copilot.agent.messages import ended_early, new_message_id, notes
 from gns3server_copilot.tools.response import failure, to_text
 
 INTERRUPTED = "Interrupted before a result came; it may have been partly carried out. Check before repeating it."
+NEVER_BEGUN = "Not carried out: the turn ended before this call began."
 NO_ANSWER = "(This answer was interrupted.)"
 
 
-def repaired(messages: Iterable[BaseMessage], known: Mapping[str, ToolMessage] | None = None) -> list[AnyMessage]:
-    """Give the messages with every call answered and every result in its place.
+def repaired(messages: Iterable[BaseMessage]) -> list[AnyMessage]:
+    """Give the messages with every call answered and every result directly after its call.
 
-    `known` are results that exist but were never stored. The input is not changed; a valid list comes back equal.
+    The input is not changed; a valid list comes back equal.
     """
     # a system message is made anew for each model call and has no place in between
     messages = [message for message in messages if not isinstance(message, SystemMessage)]
@@ -28,8 +29,6 @@ def repaired(messages: Iterable[BaseMessage], known: Mapping[str, ToolMessage] |
     for message in messages:
         if isinstance(message, ToolMessage):
             results.setdefault(message.tool_call_id, message)
-    for call_id, result in (known or {}).items():
-        results.setdefault(call_id, result)
     whole: list[AnyMessage] = []
     for message in messages:
         if isinstance(message, ToolMessage):
@@ -51,9 +50,9 @@ def _results_of(message: AIMessage, results: dict[str, ToolMessage]) -> list[Too
     return answered
 
 
-def interrupted_result(call_id: str, tool_name: str) -> ToolMessage:
-    """Give the result of a call that was begun, or asked for, and never came to its end."""
-    text = to_text(failure(tool_name, INTERRUPTED, interrupted=True))
+def interrupted_result(call_id: str, tool_name: str, *, begun: bool = True) -> ToolMessage:
+    """Give the result of a call that never came to its end; when nobody knows, it has begun."""
+    text = to_text(failure(tool_name, INTERRUPTED if begun else NEVER_BEGUN, interrupted=True))
     return stamp(
         ToolMessage(text, tool_call_id=call_id, name=tool_name, id=new_message_id(), status="error"), aborted=True
     )

@@ -15,8 +15,9 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langsmith import tracing_context
 from starlette.types import ASGIApp
 
-from gns3server_copilot.agent.graph import Conversation
+from gns3server_copilot.agent.graph import ChatGraph
 from gns3server_copilot.agent.messages import ended_early, new_message_id, question
+from gns3server_copilot.agent.receive import add_usage
 from gns3server_copilot.agent.repair import interrupted_result, repaired
 from gns3server_copilot.agent.turn import Turn, TurnRequest
 from gns3server_copilot.agent.turn_context import turn_context
@@ -40,9 +41,10 @@ class AgentService:
     def __init__(self, database: ProjectDatabase, app: ASGIApp, settings: Settings) -> None:
         self._database = database
         self._settings = settings
-        self._conversation = Conversation(app, settings)
-        self._graph = self._conversation.graph(database.saver)
-        self._turns: dict[str, Turn] = {}
+        self._chat_graph = ChatGraph(app, settings)
+        self._graph = self._chat_graph.graph(database.saver)
+        #: by user and session: nobody is told that somebody else's session is busy
+        self._turns: dict[tuple[str, str], Turn] = {}
         self._closed = False
         self.last_used = time.monotonic()
 
@@ -69,9 +71,9 @@ class AgentService:
         """The turns that have begun and whose end is not yet stored."""
         return list(self._turns.values())
 
-    def running_turn(self, session_id: str) -> Turn | None:
-        """Give the session's running turn, if there is one."""
-        return self._turns.get(session_id)
+    def running_turn(self, session_id: str, user: User) -> Turn | None:
+        """Give the running turn of the user's session, if there is one."""
+        return self._turns.get((user.user_id, session_id))
 
     async def start_turn(self, request: TurnRequest) -> Turn:
         """Start a turn; it runs on whatever becomes of the caller.
@@ -79,11 +81,13 @@ class AgentService:
         Raises ConflictError when one is running in this session, NotFoundError when the session is somebody else's,
         and InvalidRequestError when the configuration's provider cannot be used.
         """
-        if request.session_id in self._turns:
+        if self._closed:
+            raise UnavailableError("The project is being closed. Open it again, then ask again.")
+        if _key(request) in self._turns:
             raise ConflictError("This conversation is still busy with the last question. Wait for it, or stop it.")
         # taken before anything is awaited, so that of two requests at once exactly one gets on
         turn = Turn(request, question(request.message), self._settings.detached_turn_seconds)
-        self._turns[request.session_id] = turn
+        self._turns[_key(request)] = turn
         try:
             await prepare_provider(request.config.provider)
             await self._database.sessions.create(
@@ -92,10 +96,9 @@ class AgentService:
                 title=title_from(request.message),
                 metadata={"copilot_mode": str(request.mode)},
             )
-            if self._closed:
-                raise UnavailableError("The project is being closed. Open it again, then ask again.")
-        except BaseException:
-            del self._turns[request.session_id]
+        except BaseException as error:
+            del self._turns[_key(request)]
+            turn.fail_to_start(error if isinstance(error, CopilotError) else CopilotError(UNEXPECTED))
             raise
         turn.start(self._run, self._conclude)
         return turn
@@ -105,68 +108,69 @@ class AgentService:
         # LANGSMITH_TRACING, set on the server for something else, would send everybody's chats to a third party
         with turn_context(turn), tracing_context(enabled=False):
             history = await self._messages(request.session_id)
-            turn.messages_before = len(history)
             await self._store_if_changed(request.session_id, history, repaired(history))
             await self._graph.ainvoke(
                 {"messages": [turn.question], "llm_calls": 0},
-                {**_thread(request.session_id), "recursion_limit": self._conversation.step_limit(request.mode)},
+                {**_thread(request.session_id), "recursion_limit": self._chat_graph.step_limit(request.mode)},
+                durability="sync",  # what a tool has changed is on disk before the model is asked again
             )
 
     async def _conclude(self, turn: Turn, ending: BaseException | None) -> None:
         """Store what the turn did and end its events, however it ended."""
-        error = self._explain(ending)
+        failure = self._explain(ending)
         aborted = isinstance(ending, asyncio.CancelledError)
-        for call_id, name in turn.running_tools.items():
-            result = turn.finished_tools[call_id] = interrupted_result(call_id, name)
-            turn.emit("tool_end", tool_call_id=call_id, tool_name=name, tool_output=result.content)
+        if aborted:
+            log.info("A turn of %s ended early: %s", turn.request.user.username, turn.abort_reason)
+        _end_calls(turn)
         title = ""
         try:
             with anyio.CancelScope(shield=True):
-                title = await self._keep(turn, error=error, aborted=aborted)
-        except CopilotError as failure:
-            error = error or failure.message
+                if turn.draft is not None and turn.draft.text:
+                    await add_usage(turn, turn.draft, turn.draft.text)
+                title = await self._keep(turn, failure=failure, aborted=aborted)
+        except CopilotError as error:
+            failure = failure or error
         except Exception:
             log.exception("A turn's end could not be stored")
-            error = error or UNEXPECTED
+            failure = failure or CopilotError(UNEXPECTED)
         finally:
-            del self._turns[turn.request.session_id]
+            del self._turns[_key(turn.request)]
             self.last_used = time.monotonic()
-        if error:
-            turn.emit("error", error=error)
+        turn.failure = failure
+        if failure:
+            turn.emit("error", error=failure.message)
             return
         if aborted:
             turn.emit("abort")
         turn.emit("done", usage=turn.usage.as_event_field(), title=title)
 
-    def _explain(self, ending: BaseException | None) -> str | None:
+    def _explain(self, ending: BaseException | None) -> CopilotError | None:
         if ending is None or isinstance(ending, asyncio.CancelledError):
             return None
         if isinstance(ending, CopilotError):
-            return ending.message
+            return ending
         log.error("A turn failed unexpectedly", exc_info=ending)
-        return UNEXPECTED
+        return CopilotError(UNEXPECTED)
 
-    async def _keep(self, turn: Turn, *, error: str | None, aborted: bool) -> str:
+    async def _keep(self, turn: Turn, *, failure: CopilotError | None, aborted: bool) -> str:
         session_id = turn.request.session_id
         stored = await self._messages(session_id)
-        whole: list[Any] = list(stored)
-        if all(message.id != turn.question.id for message in stored):
-            whole.append(turn.question)
-        whole = list(repaired(whole, known=turn.finished_tools))
-        if error or aborted:
-            whole += _early_end(turn, whole[-1], error)
+        there = {message.id for message in stored}
+        late = [message for message in (turn.question, *turn.produced) if message.id not in there]
+        whole = repaired([*stored, *late])
+        if failure or aborted:
+            whole += _early_end(turn, whole[-1], failure)
         await self._store_if_changed(session_id, stored, whole)
-        await self._database.sessions.record_turn(
+        session = await self._database.sessions.record_turn(
             session_id,
-            messages=len(whole) - turn.messages_before,
+            message_count=len(whole),
             llm_calls=turn.model_calls,
             input_tokens=turn.usage.input_tokens,
             output_tokens=turn.usage.output_tokens,
             estimated=turn.usage.estimated,
         )
         await self._database.prune(session_id)
-        session = await self._database.sessions.get(session_id)
-        return session.title if session else ""
+        return session.title
 
     # -- conversations
 
@@ -187,9 +191,22 @@ class AgentService:
         """Give the user's sessions, filtered and paged as `SessionStore.list` does, and their number before paging."""
         return await self._database.sessions.list(user.user_id, **filters)
 
-    async def history(self, session_id: str) -> list[dict[str, Any]]:
-        """Give a session's messages in the OpenAI shape, the oldest first."""
-        return history_to_openai(await self._messages(session_id))
+    async def history(
+        self, session_id: str, *, limit: int | None = None, before: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Give a session's messages in the OpenAI shape, the oldest first: the last `limit` of those before an id.
+
+        Raises NotFoundError when no message has that id.
+        """
+        messages = await self._messages(session_id)
+        if before is not None:
+            ids = [message.id for message in messages]
+            if before not in ids:
+                raise NotFoundError("There is no message with the id given as before in this conversation.")
+            messages = messages[: ids.index(before)]
+        if limit is not None:
+            messages = messages[-limit:]
+        return await asyncio.to_thread(history_to_openai, messages)
 
     async def _messages(self, session_id: str) -> list[AnyMessage]:
         snapshot = await self._graph.aget_state(_thread(session_id))
@@ -232,8 +249,27 @@ def _no_such_session() -> NotFoundError:
     return NotFoundError("There is no such conversation in this project.")
 
 
-def _early_end(turn: Turn, last: AnyMessage, error: str | None) -> list[AIMessage]:
-    notes: dict[str, Any] = {"error": error} if error else {"aborted": True}
+def _key(request: TurnRequest) -> tuple[str, str]:
+    return request.user.user_id, request.session_id
+
+
+def _end_calls(turn: Turn) -> None:
+    """Give every call of the last answer that has no result one that says so, and tell the readers of those begun."""
+    ended = {message.tool_call_id for message in turn.produced if isinstance(message, ToolMessage)}
+    asked = next((message for message in reversed(turn.produced) if isinstance(message, AIMessage)), None)
+    for call in asked.tool_calls if asked else []:
+        call_id, name = call["id"] or "", call["name"]
+        if call_id in ended:
+            continue
+        begun = call_id in turn.running_tools
+        result = interrupted_result(call_id, name, begun=begun)
+        turn.produced.append(result)
+        if begun:
+            turn.emit("tool_end", tool_call_id=call_id, tool_name=name, tool_output=result.content)
+
+
+def _early_end(turn: Turn, last: AnyMessage, failure: CopilotError | None) -> list[AIMessage]:
+    notes: dict[str, Any] = {"error": failure.message} if failure else {"aborted": True}
     if turn.draft is not None:
         return [ended_early(turn.draft.text, turn.draft.message_id, **notes)]
     if isinstance(last, HumanMessage | ToolMessage):

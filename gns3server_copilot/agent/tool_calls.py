@@ -1,8 +1,8 @@
-"""Puts the tool calls of a streamed answer together, whatever pieces the provider sends them in.
+"""Puts the tool calls of a streamed answer together, whatever pieces the provider sends their arguments in.
 
 Providers differ: arguments in fragments or whole; several calls interleaved by index, or without any index; the id in
-the first fragment only, never, or the same for two calls. The rules here decide once, so that the calls shown to the
-reader are the calls that run.
+the first fragment only, never, or the same for two calls. (Only a name always comes whole.) The rules here decide
+once, so that the calls shown to the reader are the calls that run.
 """
 
 from __future__ import annotations
@@ -120,9 +120,13 @@ def _legal_name(name: str) -> str:
     return ILLEGAL_IN_NAME.sub("_", name)[:NAME_LENGTH]
 
 
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
 def _parse(arguments: str) -> dict[str, Any] | None:
     try:
-        parsed = json.loads(arguments)
+        parsed = json.loads(arguments, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
     return parsed if isinstance(parsed, dict) else None

@@ -7,19 +7,20 @@ that closes and a server that stops all end it the same way: `abort()`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from gns3server_copilot.agent.events import Event, EventLog
+from gns3server_copilot.agent.events import EventLog
+from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 
 if TYPE_CHECKING:
-    from langchain_core.messages import HumanMessage, ToolMessage
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 #: How long a new turn waits for its first reader: a client can be gone before the answer has begun.
 FIRST_READER_SECONDS = 5.0
@@ -72,10 +73,17 @@ class Usage:
 
 @dataclass
 class Draft:
-    """The part of the model's present message that has arrived: kept if the turn ends before the rest comes."""
+    """The part of the model's present message that has arrived: kept if the turn ends before the rest comes.
+
+    `sent` is what the model was sent; the token figures are the provider's so far.
+    """
 
     message_id: str
+    sent: Sequence[BaseMessage]
     text: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    counted: bool = False
 
 
 class Turn:
@@ -84,13 +92,15 @@ class Turn:
     def __init__(self, request: TurnRequest, question: HumanMessage, detached_seconds: float) -> None:
         self.request = request
         self.question = question
-        self.messages_before = 0
         self.events = EventLog(request.session_id)
         self.usage = Usage()
         self.model_calls = 0
         self.draft: Draft | None = None
-        self.running_tools: dict[str, str] = {}
-        self.finished_tools: dict[str, ToolMessage] = {}
+        #: what has come whole in this turn, in order; LangGraph stores it a moment later
+        self.produced: list[AIMessage | ToolMessage] = []
+        #: ids of the tool calls that are being carried out
+        self.running_tools: set[str] = set()
+        self.failure: CopilotError | None = None
         self.abort_reason: str | None = None
         self._detached_seconds = detached_seconds
         self._readers = 0
@@ -139,10 +149,15 @@ class Turn:
             if self._work is not None:
                 self._work.cancel()
 
+    def fail_to_start(self, failure: CopilotError) -> None:
+        """End a turn that was prepared and cannot start, for those who follow it already."""
+        self.failure = failure
+        self.emit("error", error=failure.message)
+        self.events.end()
+
     async def wait(self) -> None:
-        """Return when the turn is over and everything about it is stored."""
-        if self._supervisor is not None:
-            await asyncio.wait({self._supervisor})
+        """Return when the turn is over and everything about it is stored, also if it could not start."""
+        await self.events.wait_for_end()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -165,9 +180,3 @@ class Turn:
             self._grace = asyncio.get_running_loop().call_later(
                 self._detached_seconds, self.abort, "Nobody read the answer any more."
             )
-
-    async def read(self, heartbeat_seconds: float) -> AsyncGenerator[Event, None]:
-        """Yield the turn's events from its first to its last, as a counted reader."""
-        with self.reading():
-            async for event in self.events.follow(heartbeat_seconds):
-                yield event

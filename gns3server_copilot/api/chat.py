@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -12,28 +11,26 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
 from gns3server_copilot.agent.turn import OnDisconnect, Turn, TurnRequest
-from gns3server_copilot.api.dependencies import Caller, caller, opened_project, runtime
+from gns3server_copilot.api.dependencies import ProjectChats, project_chats
 from gns3server_copilot.api.event_stream import event_stream
 from gns3server_copilot.api.routing import CopilotRoute
-from gns3server_copilot.errors import CopilotError, InvalidRequestError, NotFoundError, TooLargeError
+from gns3server_copilot.errors import InvalidRequestError, NotFoundError, TooLargeError
 from gns3server_copilot.llm.resolve import effective_config
 from gns3server_copilot.schemas.chat import AbortAnswer, ChatAnswer, ChatRequest
-from gns3server_copilot.schemas.identity import ProjectRef
 
 MESSAGE_LIMIT = 100_000
 #: How often a request without a stream looks whether its client is still there.
 DISCONNECT_CHECK_SECONDS = 1.0
 
+EVENT_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {}}}}
+
+Chats = Annotated[ProjectChats, Depends(project_chats)]
+
 router = APIRouter(route_class=CopilotRoute, tags=["Copilot chat"])
 
 
-@router.post("/stream", response_model=ChatAnswer, responses={200: {"content": {"text/event-stream": {}}}})
-async def stream(
-    request: Request,
-    asked: ChatRequest,
-    who: Annotated[Caller, Depends(caller)],
-    project: Annotated[ProjectRef, Depends(opened_project)],
-) -> Response:
+@router.post("/stream", response_model=ChatAnswer, responses=EVENT_STREAM)
+async def stream(request: Request, asked: ChatRequest, chats: Chats) -> Response:
     """Ask the copilot. The answer is a stream of events, or with `stream: false` one JSON object at the end."""
     message = asked.message.strip()
     if not message:
@@ -42,89 +39,79 @@ async def stream(
         raise TooLargeError(
             f"The message is too long: {len(message)} characters, at most {MESSAGE_LIMIT} are possible."
         )
-    server = runtime(request)
-    config = await effective_config(server.configs, who.user, str(asked.config_id) if asked.config_id else None)
+    copilot = chats.runtime
+    config = await effective_config(copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None)
     if asked.temperature is not None:
         config = replace(config, temperature=asked.temperature)
-    turn = await server.manager.start_turn(
+    turn = await copilot.manager.start_turn(
         TurnRequest(
             session_id=str(asked.session_id or uuid4()),
             message=message,
-            user=who.user,
-            project=project,
+            user=chats.user,
+            project=chats.project,
             mode=asked.copilot_mode or config.copilot_mode,
             config=config,
-            token=who.token,
+            token=chats.token,
             on_disconnect=OnDisconnect(asked.on_disconnect),
         )
     )
     if asked.stream:
-        return event_stream(turn, server.settings.heartbeat_seconds)
+        return event_stream(turn, copilot.settings.heartbeat_seconds)
     return await _whole_answer(request, turn)
 
 
 @router.post("/sessions/{session_id}/abort")
-async def abort(
-    request: Request,
-    session_id: UUID,
-    who: Annotated[Caller, Depends(caller)],
-    project: Annotated[ProjectRef, Depends(opened_project)],
-) -> AbortAnswer:
+async def abort(session_id: UUID, chats: Chats) -> AbortAnswer:
     """Stop the session's running turn. Nothing running is fine, and so is an id that does not exist yet."""
-    turn = await _own_turn(request, project, who, str(session_id))
+    turn = await _own_turn(chats, str(session_id))
     if turn is not None:
         turn.abort("Stopped by the user.")
     return AbortAnswer(session_id=str(session_id))
 
 
-@router.get(
-    "/sessions/{session_id}/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}}
-)
-async def events(
-    request: Request,
-    session_id: UUID,
-    who: Annotated[Caller, Depends(caller)],
-    project: Annotated[ProjectRef, Depends(opened_project)],
-) -> Response:
+@router.get("/sessions/{session_id}/events", response_class=Response, responses=EVENT_STREAM)
+async def events(session_id: UUID, chats: Chats) -> Response:
     """Follow the session's running turn: its events so far, then live. 404 when nothing is running."""
-    turn = await _own_turn(request, project, who, str(session_id))
+    turn = await _own_turn(chats, str(session_id))
     if turn is None:
         raise NotFoundError("Nothing is running in this conversation.")
-    return event_stream(turn, runtime(request).settings.heartbeat_seconds)
+    return event_stream(turn, chats.runtime.settings.heartbeat_seconds)
 
 
-async def _own_turn(request: Request, project: ProjectRef, who: Caller, session_id: str) -> Turn | None:
-    service = await runtime(request).manager.existing_service(project)
-    if service is None:
+async def _own_turn(chats: ProjectChats, session_id: str) -> Turn | None:
+    agent = await chats.existing_agent()
+    if agent is None:
         return None
-    turn = service.running_turn(session_id)
-    if turn is not None and turn.request.user.user_id == who.user.user_id:
-        return turn
-    await service.refuse_foreign(session_id, who.user)
-    return None
+    turn = agent.running_turn(session_id, chats.user)
+    if turn is None:
+        await agent.refuse_foreign(session_id, chats.user)
+    return turn
 
 
 async def _whole_answer(request: Request, turn: Turn) -> Response:
-    text: list[str] = []
+    texts: dict[str, str] = {}
     calls: dict[str, dict[str, Any]] = {}
     usage: dict[str, Any] = {}
-    async with aclosing(turn.read(DISCONNECT_CHECK_SECONDS)) as events:
-        async for event in events:
+    with turn.reading():
+        async for event in turn.events.follow(DISCONNECT_CHECK_SECONDS):
             match event["type"]:
                 case "heartbeat":
                     if await request.is_disconnected():
-                        return Response()  # nobody reads it; leaving the events is what ends the turn
+                        return Response()  # nobody reads it; to stop reading is what ends the turn
                 case "content":
-                    text.append(event["content"])
+                    texts[event["message_id"]] = texts.get(event["message_id"], "") + event["content"]
                 case "tool_call":
                     calls[event["tool_call"]["id"]] = event["tool_call"]
                 case "tool_end":
                     calls[event["tool_call_id"]]["result"] = json.loads(event["tool_output"])
-                case "error":
-                    raise CopilotError(event["error"])
                 case "done":
                     usage = event["usage"]
+    if turn.failure is not None:
+        raise turn.failure
     answer = ChatAnswer(
-        session_id=turn.request.session_id, message="".join(text), tool_calls=list(calls.values()), usage=usage
+        session_id=turn.request.session_id,
+        message="\n\n".join(texts.values()),
+        tool_calls=list(calls.values()),
+        usage=usage,
     )
     return JSONResponse(answer.model_dump())

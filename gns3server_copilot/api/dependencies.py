@@ -8,7 +8,7 @@ check derives the resource from the URL, which is the wrong one under /v3/copilo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 from fastapi import Depends, HTTPException, Query, Request
@@ -22,6 +22,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from gns3server_copilot.api.runtime import Runtime
 from gns3server_copilot.errors import ForbiddenError, NotAuthenticatedError, NotFoundError, UnavailableError
 from gns3server_copilot.schemas.identity import ProjectRef, User
+
+if TYPE_CHECKING:
+    from gns3server_copilot.agent.service import AgentService
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,39 @@ async def require_privilege(request: Request, user: User, resource: str, privile
         raise ForbiddenError(f"Permission denied (privilege {privilege} is required). An admin can grant it.")
 
 
-async def opened_project(
-    request: Request, project_id: UUID, user: Annotated[User, Depends(current_user)]
-) -> ProjectRef:
-    """Give the project of the path, which must exist, be open, and be the user's to audit, whatever the prefix."""
+@dataclass(frozen=True)
+class ProjectChats:
+    """The chats of the path's project, for the user who asks; what every chat route starts from."""
+
+    user: User
+    token: str = field(repr=False)
+    project: ProjectRef
+    runtime: Runtime
+
+    async def existing_agent(self) -> AgentService | None:
+        """Give the project's agent if the project has ever had a chat."""
+        return await self.runtime.manager.existing_service(self.project)
+
+    async def agent(self) -> AgentService:
+        """Give the project's agent. Raises NotFoundError when the project has never had a chat."""
+        agent = await self.existing_agent()
+        if agent is None:
+            raise NotFoundError("There is no such conversation in this project.")
+        return agent
+
+
+async def project_chats(
+    request: Request,
+    project_id: UUID,
+    who: Annotated[Caller, Depends(caller)],
+    copilot: Annotated[Runtime, Depends(runtime)],
+) -> ProjectChats:
+    """Give the chats of the path's project, which must exist, be open, and be the user's to audit, at any prefix."""
+    project = await _opened_project(request, project_id, who.user)
+    return ProjectChats(who.user, who.token, project, copilot)
+
+
+async def _opened_project(request: Request, project_id: UUID, user: User) -> ProjectRef:
     await require_privilege(request, user, f"/projects/{project_id}", "Project.Audit")
     project = Controller.instance().projects.get(str(project_id))
     if project is None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from gns3server_copilot.agent.events import Event
 from gns3server_copilot.agent.turn import Turn
@@ -23,7 +24,20 @@ def event_stream(turn: Turn, heartbeat_seconds: float) -> StreamingResponse:
     """Answer with the turn's events from its first on."""
 
     async def lines() -> AsyncIterator[bytes]:
-        async for event in turn.read(heartbeat_seconds):
+        async for event in turn.events.follow(heartbeat_seconds):
             yield encode(event)
 
-    return StreamingResponse(lines(), media_type="text/event-stream", headers=HEADERS)
+    return EventStream(turn, lines())
+
+
+class EventStream(StreamingResponse):
+    """A stream that counts as a reader of its turn for exactly as long as it is served."""
+
+    def __init__(self, turn: Turn, lines: AsyncIterator[bytes]) -> None:
+        super().__init__(lines, media_type="text/event-stream", headers=HEADERS)
+        self._turn = turn
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve it."""
+        with self._turn.reading():
+            await super().__call__(scope, receive, send)

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from gns3server_copilot.errors import CopilotError
+from gns3server_copilot.errors import CopilotError, plain
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class CopilotRoute(APIRoute):
                 return validation_answer(error)
             except HTTPException as error:
                 return JSONResponse(
-                    {"message": str(error.detail)}, status_code=error.status_code, headers=error.headers
+                    {"message": plain(str(error.detail))}, status_code=error.status_code, headers=error.headers
                 )
             except Exception:
                 log.exception("Unexpected failure in %s %s", request.method, request.url.path)
@@ -62,10 +62,11 @@ def error_answer(error: CopilotError) -> JSONResponse:
 def validation_answer(error: RequestValidationError) -> JSONResponse:
     """Answer 422 with every wrong field and its reason, and nothing of what was submitted."""
     detail = [
-        {"loc": [str(part) for part in one["loc"]], "msg": _reason(one), "type": one["type"]} for one in error.errors()
+        {"loc": [plain(str(part)) for part in one["loc"]], "msg": _reason(one), "type": one["type"]}
+        for one in error.errors()
     ]
     message = "; ".join(f"{_field(one['loc'])}: {one['msg']}" for one in detail)
-    return JSONResponse({"message": message[:300], "detail": detail}, status_code=422)
+    return JSONResponse({"message": plain(message), "detail": detail}, status_code=422)
 
 
 def _field(loc: list[str]) -> str:

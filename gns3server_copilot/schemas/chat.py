@@ -31,8 +31,8 @@ class ChatAnswer(BaseModel):
     """A whole turn as one JSON object (`stream: false`)."""
 
     session_id: str
-    message: str = Field(description="The text of the answer.")
-    tool_calls: list[dict[str, Any]] = Field(description="The calls with their results, in the order they ended.")
+    message: str = Field(description="The text of the answer; parts between tool calls are paragraphs.")
+    tool_calls: list[dict[str, Any]] = Field(description="The calls, in the order asked, each with its result.")
     usage: dict[str, Any]
 
 

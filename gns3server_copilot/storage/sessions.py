@@ -141,14 +141,14 @@ class SessionStore:
     async def record_turn(
         self,
         thread_id: str,
-        messages: int,
+        message_count: int,
         llm_calls: int,
         input_tokens: int,
         output_tokens: int,
         estimated: bool,
         stats: Mapping[str, Any] | None = None,
     ) -> Session:
-        """Add what a turn used to the session's counters, and merge `stats` into its statistics.
+        """Set how many messages the session has, add what a turn used, and merge `stats` into its statistics.
 
         `estimated` says that the tokens are our own count; the session's statistics then say so for good.
         """
@@ -158,12 +158,12 @@ class SessionStore:
             if estimated:
                 merged["tokens_estimated"] = True
             await connection.execute(
-                "UPDATE chat_sessions SET message_count = message_count + :messages,"
+                "UPDATE chat_sessions SET message_count = :messages,"
                 " llm_calls_count = llm_calls_count + :llm_calls, input_tokens = input_tokens + :input,"
                 " output_tokens = output_tokens + :output, total_tokens = total_tokens + :input + :output,"
                 " last_message_at = :time, updated_at = :time, stats = :stats WHERE thread_id = :thread_id",
                 {
-                    "messages": messages,
+                    "messages": message_count,
                     "llm_calls": llm_calls,
                     "input": input_tokens,
                     "output": output_tokens,

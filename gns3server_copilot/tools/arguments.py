@@ -66,9 +66,7 @@ def _as_object(tool: Tool, arguments: Any) -> dict[str, Any]:
     ]
     if isinstance(arguments, list) and len(lists) == 1:
         return {lists[0]: arguments}
-    raise ToolError(
-        f"The arguments must be a JSON object with the fields {', '.join(tool.arguments.model_fields)}."
-    )
+    raise ToolError(f"The arguments must be a JSON object with the fields {', '.join(tool.arguments.model_fields)}.")
 
 
 def _check_project(arguments: dict[str, Any], project: ProjectRef) -> None:

@@ -32,7 +32,7 @@ def run(tmp_path, code, **environment):
 WATCH = """
 import sys
 from gns3server_copilot import autoload
-autoload.mount_contained = lambda app: print("mounted on", app)
+autoload.mount_contained = lambda server: print("mounted on", server.app)
 """
 
 
@@ -78,6 +78,18 @@ import gns3server.api.server
 """
     )
     assert run(tmp_path, code)[-1] == "mounted on the application"
+
+
+def test_a_server_module_that_has_no_application_is_left_alone(tmp_path):
+    code = """
+from gns3server_copilot import autoload
+autoload.arm()
+import gns3server.api, pathlib
+pathlib.Path(gns3server.api.__path__[0], "server.py").write_text("")
+import gns3server.api.server
+print("imported")
+"""
+    assert run(tmp_path, code) == ["imported"]
 
 
 def test_the_hook_loads_nothing_outside_the_standard_library(tmp_path):

@@ -63,9 +63,9 @@ def test_of_parallel_calls_those_with_results_keep_them_in_the_order_of_the_call
     assert whole[3].content == "kept"
 
 
-def test_results_that_were_never_stored_are_put_in():
-    whole = repaired([asked(), calling("c1")], known={"c1": result("c1", "late")})
-    assert whole[-1].content == "late"
+def test_a_result_that_came_late_is_put_after_its_call():
+    whole = repaired([asked(), calling("c1"), asked("again"), result("c1", "late")])
+    assert whole[2].content == "late"
 
 
 def test_a_result_without_its_call_is_dropped():

@@ -50,7 +50,8 @@ async def conclude(turn, ending):
 
 
 async def read(turn, heartbeat_seconds=60):
-    return [event["type"] async for event in turn.read(heartbeat_seconds)]
+    with turn.reading():
+        return [event["type"] async for event in turn.events.follow(heartbeat_seconds)]
 
 
 async def test_every_reader_gets_all_events_from_the_first_on_also_after_the_end():
@@ -82,7 +83,7 @@ async def test_silence_is_filled_with_heartbeats():
 
     turn.start(run, conclude)
     kinds = []
-    async for event in turn.read(0.01):
+    async for event in turn.events.follow(0.01):
         kinds.append(event["type"])
         if len(kinds) == 3:
             go_on.set()

@@ -87,10 +87,10 @@ async def test_an_id_used_before_starts_empty(database: ProjectDatabase, ask: As
 async def test_a_turn_adds_to_the_counters(database: ProjectDatabase) -> None:
     await database.sessions.create("t", ALICE)
     await database.sessions.record_turn(
-        "t", messages=4, llm_calls=2, input_tokens=100, output_tokens=20, estimated=True, stats={"window": 0.5}
+        "t", message_count=4, llm_calls=2, input_tokens=100, output_tokens=20, estimated=True, stats={"window": 0.5}
     )
     session = await database.sessions.record_turn(
-        "t", messages=2, llm_calls=1, input_tokens=10, output_tokens=2, estimated=False, stats={"turns": 2}
+        "t", message_count=6, llm_calls=1, input_tokens=10, output_tokens=2, estimated=False, stats={"turns": 2}
     )
     counters = (session.message_count, session.llm_calls_count, session.input_tokens, session.output_tokens)
     assert counters == (6, 3, 110, 22)
@@ -109,7 +109,7 @@ async def test_turns_recorded_at_once_are_all_counted(database: ProjectDatabase)
     await asyncio.gather(*(database.sessions.record_turn("t", 1, 1, 2, 3, False) for _ in range(20)))
     session = await database.sessions.get("t")
     assert session is not None
-    assert (session.message_count, session.total_tokens) == (20, 100)
+    assert (session.llm_calls_count, session.total_tokens) == (20, 100)
 
 
 async def test_pinned_sessions_come_first_then_the_newest(database: ProjectDatabase) -> None:

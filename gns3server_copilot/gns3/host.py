@@ -1,0 +1,21 @@
+"""What we read of gns3-server itself and not through its API: what has nothing to do with a user's rights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gns3server.controller import Controller
+from gns3server.db.models import User
+from sqlalchemy import select
+
+
+async def user_ids(app: Any) -> set[str]:
+    """Give the ids of all users there are, as UUID text with dashes."""
+    async with app.state._db_engine.connect() as connection:
+        return {str(user_id) for user_id in await connection.scalars(select(User.user_id))}
+
+
+def is_opened(project_id: str) -> bool:
+    """Tell whether the project exists and is open now."""
+    project = Controller.instance().projects.get(project_id)
+    return project is not None and project.status == "opened"
