@@ -84,9 +84,11 @@ def mount_contained(server: Any) -> None:
     except Exception as error:  # a syntax error of ours and an absent dependency come here too
         import logging
 
-        reason = f"The copilot could not be loaded: {type(error).__name__}: {error}"
+        # what we raise on purpose says in its message what to do, and a traceback would only hide that
+        message = getattr(error, "message", None)
+        reason = f"The copilot could not be loaded: {message or f'{type(error).__name__}: {error}'}"
         logging.getLogger(__name__).error(
-            "%s (run `gns3server-copilot doctor` to see what to do)", reason, exc_info=error
+            "%s (run `gns3server-copilot doctor` to see what to do)", reason, exc_info=None if message else error
         )
         app = getattr(server, "app", None)
         if hasattr(app, "add_route"):

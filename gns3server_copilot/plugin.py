@@ -8,6 +8,9 @@ Changed functions, each with its own containment (a check that fails turns that 
     Project.close, Project.delete    turns are stopped and the chat database is closed before the folder is touched;
                                      GNS3's notifications come after the fact, and a snapshot's restore sends none
     is_safe_path (both file APIs)    refuses the chat database's folder, for reading and writing
+    export_project._is_exportable    leaves that folder out of exports and snapshots
+    import_project's ZipFile         drops a folder or link of that name from archives, snapshots included
+    Project.duplicate                the copy has no chats: the fast way copies the whole folder
     app.state.exiting (watched)      streams end before uvicorn begins to wait for them
 """
 
@@ -17,6 +20,9 @@ import asyncio
 import functools
 import inspect
 import logging
+import os
+import shutil
+import types
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -170,7 +176,14 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
 
 
 def _change_host() -> None:
-    for change in (_close_chats_before_project_close, _close_chats_before_project_delete, _keep_file_apis_out):
+    for change in (
+        _close_chats_before_project_close,
+        _close_chats_before_project_delete,
+        _keep_file_apis_out,
+        _leave_chats_out_of_exports,
+        _drop_chats_from_imports,
+        _remove_chats_from_duplicates,
+    ):
         try:
             change()
         except Exception:
@@ -234,6 +247,82 @@ def _without_chats(original: Callable[[str, str], bool]) -> Callable[[str, str],
 
     changed.copilot_original = original  # type: ignore[attr-defined]
     return changed
+
+
+def _leave_chats_out_of_exports() -> None:
+    from gns3server.controller import Controller, export_project
+
+    original = export_project._is_exportable
+    if hasattr(original, "copilot_original"):
+        return
+    _check_parameters(original, ["path", "include_snapshots"])
+
+    @functools.wraps(original)
+    def changed(path: str, include_snapshots: bool = False) -> bool:
+        # by the project's own path: a home directory of that name must not empty an export
+        if f"{os.sep}{DIRECTORY}{os.sep}" in path:
+            projects = Controller.instance().projects.values()
+            if any(path.startswith(os.path.join(project.path, DIRECTORY) + os.sep) for project in projects):
+                return False
+        exportable: bool = original(path, include_snapshots)
+        return exportable
+
+    changed.copilot_original = original  # type: ignore[attr-defined]
+    export_project._is_exportable = changed
+
+
+def _drop_chats_from_imports() -> None:
+    from gns3server.controller import import_project
+
+    original = import_project.zipfile_zstd.ZipFile
+    if hasattr(original, "copilot_original"):
+        return
+
+    class ZipFile(original):  # type: ignore[misc, valid-type]
+        """An archive without the chats that somebody has put into it."""
+
+        copilot_original = original
+
+        def infolist(self) -> list[Any]:
+            return [info for info in super().infolist() if not _is_in_chats(info.filename)]
+
+        def namelist(self) -> list[str]:
+            return [name for name in super().namelist() if not _is_in_chats(name)]
+
+    module = types.SimpleNamespace(**vars(import_project.zipfile_zstd))
+    module.ZipFile = ZipFile
+    import_project.zipfile_zstd = module
+
+
+def _is_in_chats(name: str) -> bool:
+    # as zipfile makes a path of a name: `..` and empty parts go
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    return bool(parts) and parts[0] == DIRECTORY
+
+
+def _remove_chats_from_duplicates() -> None:
+    from gns3server.controller.project import Project
+
+    original = Project.duplicate
+    if hasattr(original, "copilot_original"):
+        return
+    _check_parameters(original, ["self", "name", "reset_mac_addresses"])
+
+    @functools.wraps(original)
+    async def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        copy = await original(self, *args, **kwargs)
+        await asyncio.to_thread(_remove, Path(copy.path) / DIRECTORY)
+        return copy
+
+    changed.copilot_original = original  # type: ignore[attr-defined]
+    Project.duplicate = changed
+
+
+def _remove(folder: Path) -> None:
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
 
 
 def _check_parameters(function: Callable[..., Any], expected: list[str]) -> None:

@@ -63,8 +63,10 @@ def load_settings(files: Iterable[str]) -> Settings:
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = first["loc"][0]
-        if first["type"] == "extra_forbidden":
-            raise SettingsError(f"gns3_server.conf has an unknown setting in [{SECTION}]: {name}") from error
-        raise SettingsError(f"gns3_server.conf, [{SECTION}] {name}: {first['msg']}") from error
+        wrong = "; ".join(_wrong(one["loc"], one["type"], one["msg"]) for one in error.errors())
+        raise SettingsError(f"gns3_server.conf, section [{SECTION}]: {wrong}.") from None
+
+
+def _wrong(loc: tuple[int | str, ...], kind: str, message: str) -> str:
+    name = loc[0]
+    return f"there is no setting {name}" if kind == "extra_forbidden" else f"{name}: {message}"

@@ -20,6 +20,10 @@ from gns3server_copilot.llm.tokens import count_tokens
 
 #: How providers say that the answer hit its length limit, lower case.
 CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"}
+#: More than any context window holds.
+MOST_TOKENS = 100_000_000
+#: Characters of one answer; a model that goes on for ever would fill the server's memory.
+LONGEST_ANSWER = 1_000_000
 FINISH_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 
 
@@ -39,6 +43,8 @@ class AnswerReceiver:
         text = str(chunk.text)
         if text:
             self._draft.text += text
+            if len(self._draft.text) > LONGEST_ANSWER:
+                raise ModelError("The model does not come to an end. Ask again, or choose another model.", "endless")
             self._turn.emit("content", content=text, message_id=self.message_id)
         if isinstance(chunk, AIMessageChunk):
             self._chunks.append(chunk)
@@ -55,8 +61,8 @@ class AnswerReceiver:
         usage = getattr(chunk, "usage_metadata", None)
         if usage:
             # the largest of each, not the sum: some servers repeat a running total in every chunk
-            self._draft.input_tokens = max(self._draft.input_tokens, usage["input_tokens"])
-            self._draft.output_tokens = max(self._draft.output_tokens, usage["output_tokens"])
+            self._draft.input_tokens = max(self._draft.input_tokens, _plausible(usage["input_tokens"]))
+            self._draft.output_tokens = max(self._draft.output_tokens, _plausible(usage["output_tokens"]))
         if any(str(chunk.response_metadata.get(key, "")).lower() in CUT_OFF for key in FINISH_KEYS):
             self._cut_off = True
 
@@ -70,7 +76,7 @@ class AnswerReceiver:
         merged = add_ai_message_chunks(chunks[0], *chunks[1:])
         refused = {call.id: call.refusal for call in calls if call.refusal}
         message = AIMessage(
-            content=merged.content,
+            content=_encodable(merged.content),
             additional_kwargs={key: value for key, value in merged.additional_kwargs.items() if key != "tool_calls"},
             response_metadata=merged.response_metadata,
             tool_calls=[call.as_tool_call() for call in calls],
@@ -136,6 +142,22 @@ async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, model_nam
             return await anext(chunks, None)
     except Exception as error:  # provider clients have no common base class
         raise model_error(error, model_name) from error
+
+
+def _plausible(tokens: Any) -> int:
+    """Give a provider's figure, or 0 for one that no model call can have."""
+    return tokens if isinstance(tokens, int) and 0 <= tokens <= MOST_TOKENS else 0
+
+
+def _encodable(value: Any) -> Any:
+    """Replace what is no Unicode text (lone surrogates): it could never be sent again."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_encodable(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _encodable(one) for key, one in value.items()}
+    return value
 
 
 def _wire_text(message: BaseMessage) -> str:

@@ -15,8 +15,17 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Cumulative arguments are sent to readers at most this often, in seconds: each event repeats all that came before.
+#: Cumulative arguments are sent to readers at most this often, in seconds, and when they have grown by this factor:
+#: each event repeats all that came before.
 PROGRESS_SECONDS = 0.1
+PROGRESS_GROWTH = 1.2
+
+#: Calls of one answer that are carried out, and characters of one call's arguments.
+MOST_CALLS = 100
+LONGEST_ARGUMENTS = 200_000
+
+#: Characters that are kept of arguments that did not run.
+LONGEST_KEPT = 10_000
 
 NAME_LENGTH = 64
 ILLEGAL_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -34,11 +43,12 @@ class AssembledCall:
     arguments: str = ""
     refusal: str | None = None
     announced_at: float | None = None
+    announced_length: int = 0
 
     def as_tool_call(self) -> dict[str, Any]:
         """Give LangChain's form. A refused call carries its text unparsed, so that nothing can run it."""
         parsed = _parse(self.arguments)
-        args = {"unparsed_arguments": self.arguments} if self.refusal or parsed is None else parsed
+        args = {"unparsed_arguments": self.arguments[:LONGEST_KEPT]} if self.refusal or parsed is None else parsed
         return {"type": "tool_call", "id": self.id, "name": self.name, "args": args}
 
 
@@ -55,9 +65,9 @@ class ToolCallAssembler:
         call = self._call_of(fragment)
         call.name = call.name or _legal_name(fragment.get("name") or "")
         call.arguments += fragment.get("args") or ""
-        now = time.monotonic()
-        if call.name and (call.announced_at is None or now - call.announced_at >= PROGRESS_SECONDS):
-            call.announced_at = now
+        if call.name and _is_progress(call):
+            call.announced_at = time.monotonic()
+            call.announced_length = len(call.arguments)
             self._announce(call, False)
 
     def add_whole(self, tool_call: Mapping[str, Any]) -> None:
@@ -71,10 +81,15 @@ class ToolCallAssembler:
 
         A repaired fragment can be a different, valid command (`no router ospf 10` cut to `no router ospf 1`).
         """
-        for call in self.calls:
+        for number, call in enumerate(self.calls):
             call.name = call.name or UNNAMED
             call.arguments = call.arguments or "{}"
-            if cut_off:
+            if number >= MOST_CALLS or len(call.arguments) > LONGEST_ARGUMENTS:
+                call.refusal = (
+                    f"One answer may hold {MOST_CALLS} calls of {LONGEST_ARGUMENTS} characters each, so this call was "
+                    "not carried out. Send smaller batches."
+                )
+            elif cut_off:
                 call.refusal = (
                     "The answer was cut off at its length limit, so this call was not carried out. "
                     "Send it again in smaller batches."
@@ -120,6 +135,13 @@ def _legal_name(name: str) -> str:
     return ILLEGAL_IN_NAME.sub("_", name)[:NAME_LENGTH]
 
 
+def _is_progress(call: AssembledCall) -> bool:
+    if call.announced_at is None:
+        return True
+    waited = time.monotonic() - call.announced_at >= PROGRESS_SECONDS
+    return waited and len(call.arguments) >= call.announced_length * PROGRESS_GROWTH
+
+
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
@@ -127,6 +149,7 @@ def _refuse(constant: str) -> None:
 def _parse(arguments: str) -> dict[str, Any] | None:
     try:
         parsed = json.loads(arguments, parse_constant=_refuse)
+        json.dumps(parsed, ensure_ascii=False).encode()  # a lone surrogate could never be sent again
     except (ValueError, RecursionError):
         return None
     return parsed if isinstance(parsed, dict) else None

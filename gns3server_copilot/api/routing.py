@@ -17,6 +17,12 @@ from gns3server_copilot.errors import CopilotError, plain
 
 log = logging.getLogger(__name__)
 
+NOT_JSON = "the body is not valid JSON"
+#: FastAPI's words for a body that is not even text or is nested too deeply; it answers 400.
+UNREADABLE_BODY = "There was an error parsing the body"
+#: How pydantic names the values of an enumeration.
+ENUM_MEMBER = re.compile(r"<[\w.]+: ('[^']*')>")
+
 OUR_PATHS = re.compile(
     r"/v3/copilot(/|$)|/v3/projects/[^/]+/chat(/|$)|/v3/access/(users|groups)/[^/]+/(llm-model-configs|llm-policy)(/|$)"
 )
@@ -41,6 +47,8 @@ class CopilotRoute(APIRoute):
             except RequestValidationError as error:
                 return validation_answer(error)
             except HTTPException as error:
+                if error.detail == UNREADABLE_BODY:
+                    return JSONResponse({"message": f"body: {NOT_JSON}"}, status_code=422)
                 return JSONResponse(
                     {"message": plain(str(error.detail))}, status_code=error.status_code, headers=error.headers
                 )
@@ -65,19 +73,20 @@ def validation_answer(error: RequestValidationError) -> JSONResponse:
         {"loc": [plain(str(part)) for part in one["loc"]], "msg": _reason(one), "type": one["type"]}
         for one in error.errors()
     ]
-    message = "; ".join(f"{_field(one['loc'])}: {one['msg']}" for one in detail)
+    message = "; ".join(f"{_field(one)}: {one['msg']}" for one in detail)
     return JSONResponse({"message": plain(message), "detail": detail}, status_code=422)
 
 
-def _field(loc: list[str]) -> str:
-    # "body", "query" and "path" say where FastAPI looked, which is of no use to a person
-    return ".".join(loc[1:]) or loc[0]
+def _field(one: dict[str, Any]) -> str:
+    # "body", "query" and "path" say where FastAPI looked, which is of no use to a person; neither is a position
+    loc = one["loc"][:1] if one["type"] == "json_invalid" else one["loc"][1:]
+    return ".".join(loc) or str(one["loc"][0])
 
 
 def _reason(one: dict[str, Any]) -> str:
     if one["type"] == "json_invalid":
-        return "the body is not valid JSON"
-    return str(one["msg"]).removeprefix("Value error, ")
+        return NOT_JSON
+    return ENUM_MEMBER.sub(r"\1", str(one["msg"]).removeprefix("Value error, "))
 
 
 def answer_unknown_paths(app: FastAPI) -> None:

@@ -15,6 +15,9 @@ from gns3server_copilot.schemas.modes import Mode
 
 Chats = Annotated[ProjectChats, Depends(project_chats)]
 
+#: SQLite's integers end there, and no conversation comes near it.
+LARGEST = 2**31
+
 router = APIRouter(route_class=CopilotRoute, tags=["Copilot chat"])
 
 
@@ -24,7 +27,7 @@ async def list_sessions(
     chats: Chats,
     copilot_mode: Annotated[Mode | None, Query(description="Only conversations in this mode.")] = None,
     limit: Annotated[int | None, Query(ge=1, le=500, description="Most to give; without it all.")] = None,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
     q: Annotated[str | None, Query(description="Only titles that hold this text.")] = None,
     pinned: Annotated[bool | None, Query()] = None,
 ) -> list[SessionAnswer]:
@@ -59,7 +62,7 @@ async def get_session(session_id: UUID, chats: Chats) -> SessionAnswer:
 async def get_history(
     session_id: UUID,
     chats: Chats,
-    limit: Annotated[int | None, Query(ge=1, description="Only the last so many messages.")] = None,
+    limit: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only the last so many messages.")] = None,
     before: Annotated[str | None, Query(description="Only messages before the one with this id.")] = None,
 ) -> HistoryAnswer:
     """The messages of one conversation, the oldest first."""

@@ -86,7 +86,7 @@ def _details(template: Template) -> dict[str, Any]:
         "default_name_format": template.name_format,
     }
     if template.ports is None:
-        details["ports"] = "the interfaces of the computer it runs on, known once the node exists"
+        details["ports"] = "known once the node exists"
     else:
         details["ports"] = in_runs(template.ports)
     if template.usage:

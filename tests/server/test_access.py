@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 
 import httpx
 import pytest
 
 from tests.ground.chat import ask, configure_model
+from tests.ground.model_script import call, text, tool_calls
+from tests.ground.sse import tool_outputs
 
 PREFIXES = ["/v3/projects", "/v3/copilot/projects"]
 
@@ -100,7 +103,7 @@ async def test_without_a_configuration_the_answer_says_what_to_do(make_user, pro
         ({"message": "x" * 100_001}, 413, "too long"),
         ({"message": "hi", "session_id": "not-a-uuid"}, 422, "session_id: "),
         ({"message": "hi", "temperature": 3}, 422, "temperature: "),
-        ({"message": "hi", "copilot_mode": "root"}, 422, "copilot_mode: "),
+        ({"message": "hi", "copilot_mode": "root"}, 422, "copilot_mode: Input should be 'teaching_assistant', "),
         ({"message": "hi", "on_disconnect": "panic"}, 422, "on_disconnect: "),
         ({"message": "hi", "config_id": str(uuid.uuid4())}, 404, "configuration"),
     ],
@@ -118,6 +121,23 @@ async def test_a_body_that_is_not_json_is_answered_without_repeating_it(gns3_ser
     assert answer.status_code == 422
     assert "not valid JSON" in answer.json()["message"]
     assert "sk-very-secret" not in answer.text + gns3_server.log()
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"[" * 100_000, b'{"message": ' + b"9" * 5000 + b"}", b"", b"{"])
+async def test_a_body_that_cannot_be_read_is_a_wrong_body(admin, project, body):
+    headers = {"content-type": "application/json"}
+    answer = await admin.post(f"{project.chat}/stream", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith(("body: ", "message: "))
+
+
+@pytest.mark.parametrize(
+    "query", ["offset=99999999999999999999", "limit=0", "limit=501", "copilot_mode=root", "offset=-1"]
+)
+async def test_a_wrong_query_is_answered_with_its_name(admin, project, query):
+    answer = await admin.get(f"{project.chat}/sessions?{query}")
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith(query.split("=")[0])
 
 
 async def test_unknown_paths_and_methods_below_our_prefixes_answer_in_our_way(admin, project):
@@ -154,9 +174,6 @@ async def test_the_status_tells_what_is_there(make_user):
 
 
 async def test_what_a_tool_may_do_is_what_its_user_may_do(make_user, project, model_server):
-    from tests.ground.model_script import call, text, tool_calls
-    from tests.ground.sse import tool_outputs
-
     auditor = await make_user(role="Auditor")
     await configure_model(auditor, model_server)
     model_server.script(
@@ -165,4 +182,5 @@ async def test_what_a_tool_may_do_is_what_its_user_may_do(make_user, project, mo
     events = await ask(auditor, project, "Add two PCs")
     (output,) = tool_outputs(events)
     assert output["success"] is False
+    assert "Node.Allocate" in json.dumps(output)
     assert (await auditor.get(f"{project.url}/nodes")).json() == []

@@ -42,7 +42,7 @@ async def test_the_setting_keeps_it_out(start_gns3_server):
 
 async def test_a_wrong_setting_is_named_and_the_server_runs(start_gns3_server):
     server = start_gns3_server(copilot={"max_turns": "many"})
-    server.expect_traceback("SettingsError")
+    assert "Traceback" not in server.log()
     answer = await status_of(server)
     assert answer.status_code == 503
     assert "max_turns" in answer.json()["message"]
@@ -98,7 +98,7 @@ async def test_an_absent_dependency_does_not_stop_the_server_and_is_named(start_
     )
     paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
     server = start_gns3_server(env={"PYTHONPATH": os.pathsep.join(paths)})
-    server.expect_traceback("UnavailableError")
+    assert "Traceback" not in server.log()
     answer = await status_of(server)
     assert answer.status_code == 503
     assert package in answer.json()["message"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import time
 import uuid
+import zipfile
 from contextlib import aclosing
 
 import pytest
@@ -99,6 +101,58 @@ async def test_the_chat_database_is_private_and_not_reachable_through_the_file_r
     fine = await admin.post(f"{project.url}/files/notes.txt", content=b"mine")
     assert fine.status_code == 204
     assert (await admin.get(f"{project.url}/files/notes.txt")).content == b"mine"
+
+
+SECRET = "what nobody else may read"
+
+
+async def test_chats_leave_with_no_export_duplicate_or_snapshot(admin, make_user, project):
+    await configure_model(admin)
+    await ask(admin, project, SECRET)
+    await admin.post(f"{project.url}/files/notes.txt", content=b"these go along")
+    auditor = await make_user(role="Auditor")
+    for query in ("compression=none", "compression=none&include_snapshots=true"):
+        archive = zipfile.ZipFile(io.BytesIO((await auditor.get(f"{project.url}/export?{query}")).content))
+        assert "notes.txt" in archive.namelist()
+        assert not [name for name in archive.namelist() if "copilot" in name]
+        assert not [name for name in archive.namelist() if SECRET.encode() in archive.read(name)]
+    await admin.post(f"{project.url}/snapshots", json={"name": "before"})
+    (snapshot,) = (project.path / "snapshots").iterdir()
+    assert not [name for name in zipfile.ZipFile(snapshot).namelist() if "copilot" in name]
+    copy = (await admin.post(f"{project.url}/duplicate", json={"name": f"{project.name}-copy"})).json()
+    folder = project.path.parent / copy["project_id"]
+    assert (folder / "notes.txt").exists()
+    assert not (folder / "gns3-copilot").exists()
+    assert len((await admin.get(f"{project.chat}/sessions")).json()) == 1
+    await admin.delete(f"/v3/projects/{copy['project_id']}")
+
+
+async def test_chats_outlive_the_restoring_of_a_snapshot(admin, project):
+    await configure_model(admin)
+    events = await ask(admin, project, "/help")
+    snapshot = (await admin.post(f"{project.url}/snapshots", json={"name": "before"})).json()
+    restored = await admin.post(f"{project.url}/snapshots/{snapshot['snapshot_id']}/restore")
+    assert restored.status_code == 201
+    messages = await history(admin, project, events[0]["session_id"])
+    assert messages[1]["content"] == text_of(events)
+
+
+async def test_chats_in_an_imported_archive_are_dropped(admin, project):
+    exported = io.BytesIO((await admin.get(f"{project.url}/export?compression=none")).content)
+    link = zipfile.ZipInfo("gns3-copilot")
+    link.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(exported, "a") as archive:
+        archive.writestr("notes.txt", "these come along")
+        for name in ("gns3-copilot/copilot_checkpoints.db", "../gns3-copilot/a", "./gns3-copilot//b"):
+            archive.writestr(name, "planted")
+        archive.writestr(link, "/etc")
+    project_id = str(uuid.uuid4())
+    answer = await admin.post(f"/v3/projects/{project_id}/import?name=imported", content=exported.getvalue())
+    assert answer.status_code == 201
+    folder = project.path.parent / project_id
+    assert (folder / "notes.txt").read_text() == "these come along"
+    assert not os.path.lexists(folder / "gns3-copilot")
+    await admin.delete(f"/v3/projects/{project_id}")
 
 
 async def test_the_server_stops_in_seconds_with_a_chat_open_and_keeps_what_had_come(start_gns3_server, model_server):

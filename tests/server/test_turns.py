@@ -208,8 +208,7 @@ async def test_an_abort_ends_the_turn_at_once_and_keeps_what_had_come(admin, pro
     async with open_turn(admin, project, "count", session_id=str(uuid.uuid4())) as stream:
         await gate.reached()
         if after:
-            seen = await stream.next("content")
-            session_id = seen["session_id"]
+            session_id = (await stream.next("content"))["session_id"]
         else:
             sessions = (await admin.get(f"{project.chat}/sessions")).json()
             session_id = sessions[0]["thread_id"]
@@ -223,7 +222,7 @@ async def test_an_abort_ends_the_turn_at_once_and_keeps_what_had_come(admin, pro
     assert kinds_of(rest)[-2:] == ["abort", "done"]
     messages = await history(admin, project, session_id)
     assert messages[-1]["metadata"]["aborted"] is True
-    assert bool(messages[-1]["content"]) == bool(after)
+    assert messages[-1]["content"] == text_of(rest)
     again = await ask(admin, project, "still there?", session_id=session_id)
     assert text_of(again) == "Here I am."
 
@@ -311,19 +310,56 @@ async def test_usage_that_a_server_repeats_in_every_chunk_counts_once(admin, pro
     }
 
 
+async def test_an_absurd_usage_figure_costs_nobody_the_list_of_conversations(admin, project, model_server, config):
+    model_server.always(text("Hello.").with_usage("asked", input_tokens=9 * 10**18, output_tokens=9 * 10**18))
+    for _ in range(2):
+        events = await ask(admin, project, "hello")
+        assert events[-1]["usage"]["estimated"] is True
+    assert len((await admin.get(f"{project.chat}/sessions")).json()) == 2
+    await admin.post(f"{project.url}/close")
+    await admin.post(f"{project.url}/open")
+    assert len((await admin.get(f"{project.chat}/sessions")).json()) == 2
+
+
+async def test_a_lone_surrogate_from_the_model_does_not_block_the_conversation(admin, project, model_server, config):
+    broken = call("get_gns3_templates", '{"name": "\\ud800"}')
+    model_server.script(tool_calls(broken), text("I try without."), text("Still here."))
+    events = await ask(admin, project, "templates?")
+    check_event_order(events, broken_arguments=True)
+    assert text_of(events) == "I try without."
+    again = await ask(admin, project, "and now?", session_id=events[0]["session_id"])
+    assert text_of(again) == "Still here."
+
+
+async def test_an_answer_without_end_is_ended(admin, project, model_server, config):
+    model_server.script(text("word " * 300_000, pieces=50), text("Short."))
+    events = await ask(admin, project, "hello")
+    assert "does not come to an end" in events[-1]["error"]
+    again = await ask(admin, project, "shorter", session_id=events[0]["session_id"])
+    assert text_of(again) == "Short."
+
+
 async def test_neither_the_token_nor_the_key_is_in_any_file_log_or_event(
     gns3_server, admin, project, model_server, config
 ):
-    model_server.script(tool_calls(call("get_gns3_templates")), text("Done."))
-    events = await ask(admin, project, "templates?")
+    gate = Gate()
+    model_server.script(tool_calls(call("get_gns3_templates")), text("Done.").held(gate))
     secrets = [admin.token, config["api_key"]]
-    folder = project.chat_database.parent
-    files = {path.name: path.read_bytes() for path in [*folder.iterdir(), gns3_server.database_path]}
+
+    def check_files():
+        for path in [*project.chat_database.parent.iterdir(), gns3_server.database_path]:
+            content = path.read_bytes()
+            assert not any(secret.encode() in content for secret in secrets), path
+
+    async with open_turn(admin, project, "templates?") as stream:
+        await gate.reached()
+        check_files()  # with the checkpoints of every step there, which are pruned at the turn's end
+        gate.release()
+        events = await stream.rest()
+    check_files()
     for secret in secrets:
         assert secret not in json.dumps(events)
         assert secret not in gns3_server.log()
-        for name, content in files.items():
-            assert secret.encode() not in content, name
     with sqlite3.connect(project.chat_database) as database:
         assert database.execute("SELECT count(*) FROM checkpoints").fetchone() == (1,)
 

@@ -101,6 +101,19 @@ def test_every_call_of_an_answer_that_hit_its_length_limit_is_refused_even_if_it
     assert "cut off" in calls[0].refusal
 
 
+def test_calls_beyond_what_one_answer_may_hold_are_refused():
+    calls, _ = assemble([fragment("tool_a", "{}", f"c{n}", n) for n in range(101)])
+    assert [call.refusal is None for call in calls] == [True] * 100 + [False]
+
+
+def test_huge_arguments_are_refused_and_do_not_fill_the_stream():
+    pieces = [fragment("tool_a", '{"x": "', "c1", 0), *[fragment(None, "x" * 1000, None, 0)] * 3000]
+    calls, announced = assemble(pieces)
+    assert calls[0].refusal
+    assert sum(len(arguments) for _, _, arguments, complete in announced if not complete) < 30_000_000
+    assert len(calls[0].as_tool_call()["args"]["unparsed_arguments"]) == 10_000
+
+
 def test_a_call_without_arguments_has_none():
     calls, _ = assemble([fragment("tool_a", None, "c1", 0)])
     assert calls[0].refusal is None
