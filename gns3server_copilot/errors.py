@@ -114,7 +114,7 @@ class StorageError(CopilotError):
 
 
 class ModelError(CopilotError):
-    """The language model's side failed. `kind` is one of the kinds of `agent.model_errors`."""
+    """The language model's side failed. `kind` is one of the kinds of `llm.model_errors`."""
 
     status = 502
 

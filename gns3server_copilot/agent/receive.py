@@ -12,7 +12,7 @@ from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.runnables import Runnable
 
 from gns3server_copilot.agent.messages import new_message_id, stamp
-from gns3server_copilot.agent.model_errors import model_error
+from gns3server_copilot.llm.model_errors import model_error
 from gns3server_copilot.agent.tool_calls import AssembledCall, ToolCallAssembler
 from gns3server_copilot.agent.turn import Draft, Turn
 from gns3server_copilot.errors import ModelError
