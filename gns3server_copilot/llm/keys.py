@@ -8,7 +8,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,6 +69,10 @@ class KeyRing:
         """
         return await asyncio.to_thread(self._decrypt, token)
 
+    async def readable(self, tokens: Collection[str]) -> set[str]:
+        """Give those of the tokens that can be decrypted now: none, when the keys cannot be read."""
+        return await asyncio.to_thread(self._readable, tokens) if tokens else set()
+
     def status(self) -> KeyStatus:
         """Tell where the keys come from and whether they can be read. Makes no file."""
         source = f"environment variable {ENVIRONMENT_VARIABLE}" if self._from_environment() else str(self._path)
@@ -96,6 +100,18 @@ class KeyRing:
                 "The stored API key cannot be decrypted any more, because the server's encryption key has changed. "
                 "Enter the API key again in the AI profile."
             ) from None
+
+    def _readable(self, tokens: Collection[str]) -> set[str]:
+        found = set()
+        for token in tokens:
+            try:
+                self._decrypt(token)
+            except InvalidRequestError:
+                continue
+            except UnavailableError:
+                break
+            found.add(token)
+        return found
 
     def _ring(self, *, create: bool) -> _Ring | None:
         with self._lock:

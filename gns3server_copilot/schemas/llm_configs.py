@@ -190,9 +190,7 @@ class CreateLLMConfig(BaseModel):
     context_limit: ContextLimit = Field(description="Size of the model's context window in thousands of tokens.")
     base_url: BaseUrl = Field("", description="Empty for the provider's own address.")
     temperature: MaybeTemperature = Field(None, description="Null: not sent to the provider.")
-    max_tokens: MaybeWholeNumber = Field(
-        None, description="Longest answer in tokens. Null: not sent to the provider."
-    )
+    max_tokens: MaybeWholeNumber = Field(None, description="Longest answer in tokens. Null: not sent to the provider.")
     context_strategy: Strategy = "balanced"
     copilot_mode: StoredMode = Mode.TEACHING
     is_default: Switch = False
@@ -272,6 +270,14 @@ class ProbeResult(BaseModel):
     latency_ms: int = Field(description="Until the answer was there, or it was clear that none comes.")
     model: str
     error: str | None = Field(description="What is wrong and what to do, in one sentence; null when it works.")
+
+
+class ConfigList(BaseModel):
+    """A group's configurations, and the one that its members' turns use unless they choose otherwise."""
+
+    configs: list[ConfigAnswer]
+    default_config: ConfigAnswer | None
+    total: int
 
 
 class UserConfigList(BaseModel):
