@@ -100,13 +100,14 @@ def _config_files() -> list[str]:
 
 
 def _routers() -> APIRouter:
-    from gns3server_copilot.api import chat, copilot, llm_configs, sessions
+    from gns3server_copilot.api import chat, copilot, group_llm_configs, llm_configs, sessions
 
     whole = APIRouter()
     for prefix in ("/v3/projects/{project_id}/chat", "/v3/copilot/projects/{project_id}/chat"):
         whole.include_router(chat.router, prefix=prefix)
         whole.include_router(sessions.router, prefix=prefix)
     whole.include_router(llm_configs.router)
+    whole.include_router(group_llm_configs.router)
     whole.include_router(copilot.router, prefix="/v3/copilot")
     return whole
 
@@ -134,16 +135,21 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
     from gns3server_copilot.api.runtime import Runtime
     from gns3server_copilot.llm.keys import KeyRing
+    from gns3server_copilot.llm.policies import PolicyStore
     from gns3server_copilot.llm.store import ConfigStore, upgrade
+    from gns3server_copilot.llm.usage import UsageStore
 
     engine = app.state._db_engine
     await upgrade(engine)
     # without a gns3_server.conf gns3-server sets no secrets_dir
     secrets = Config.instance().settings.Server.secrets_dir or Config.instance().config_dir
     configs = ConfigStore(engine, KeyRing(Path(secrets)))
-    manager = AgentManager(app, settings)
+    usage = UsageStore(engine)
+    manager = AgentManager(app, settings, usage)
     _managers.add(manager)
-    app.state.copilot = Runtime(settings=settings, configs=configs, manager=manager)
+    app.state.copilot = Runtime(
+        settings=settings, configs=configs, policies=PolicyStore(engine), usage=usage, manager=manager
+    )
     helpers = [
         asyncio.create_task(_stop_when_exiting(app, manager)),
         asyncio.create_task(manager.close_idle_projects()),

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import ASGIApp
 
 from gns3server_copilot.errors import ForbiddenError, TooManyTurnsError, UnavailableError
+from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.location import database_path
@@ -36,9 +37,10 @@ IDLE_CHECK_SECONDS = 60.0
 class AgentManager:
     """Owns every `AgentService`."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, usage: UsageStore) -> None:
         self._app = app
         self._settings = settings
+        self._usage = usage
         self._services: dict[str, AgentService] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._closing: Counter[str] = Counter()
@@ -65,7 +67,7 @@ class AgentManager:
             service = self._services.get(project.project_id)
             if service is None:
                 agent_service = await self._load()
-                service = await agent_service.open(project, self._app, self._settings)
+                service = await agent_service.open(project, self._app, self._settings, self._usage)
                 self._services[project.project_id] = service
             service.last_used = time.monotonic()
             return service

@@ -21,6 +21,7 @@ from gns3server_copilot.agent.turn import Turn, TurnRequest
 from gns3server_copilot.agent.turn_context import turn_context
 from gns3server_copilot.errors import ConflictError, CopilotError, NotFoundError, UnavailableError
 from gns3server_copilot.llm.factory import prepare_provider
+from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.database import ProjectDatabase
@@ -36,9 +37,10 @@ UNEXPECTED = "The copilot failed unexpectedly. The server's log has the details.
 class AgentService:
     """Made at a project's first use and closed with it. Not made directly: use `AgentService.open`."""
 
-    def __init__(self, database: ProjectDatabase, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, database: ProjectDatabase, app: ASGIApp, settings: Settings, usage: UsageStore) -> None:
         self._database = database
         self._settings = settings
+        self._usage = usage
         self._conversation = Conversation(app, settings)
         self._graph = self._conversation.graph(database.saver)
         self._turns: dict[str, Turn] = {}
@@ -46,9 +48,9 @@ class AgentService:
         self.last_used = time.monotonic()
 
     @classmethod
-    async def open(cls, project: ProjectRef, app: ASGIApp, settings: Settings) -> AgentService:
+    async def open(cls, project: ProjectRef, app: ASGIApp, settings: Settings, usage: UsageStore) -> AgentService:
         """Open the project's chat database and give its agent. Raises StorageError when it cannot be opened."""
-        return cls(await ProjectDatabase.open(project), app, settings)
+        return cls(await ProjectDatabase.open(project), app, settings, usage)
 
     # -- turns
 
@@ -110,6 +112,7 @@ class AgentService:
         title = ""
         try:
             with anyio.CancelScope(shield=True):
+                await self._count(turn)
                 title = await self._keep(turn, error=error, aborted=aborted)
         except CopilotError as failure:
             error = error or failure.message
@@ -133,6 +136,20 @@ class AgentService:
             return ending.message
         log.error("A turn failed unexpectedly", exc_info=ending)
         return UNEXPECTED
+
+    async def _count(self, turn: Turn) -> None:
+        """Add the turn to its user's usage, also one that failed: what was sent to the provider is paid for."""
+        request, used = turn.request, turn.usage
+        try:
+            await self._usage.add_turn(
+                request.user.user_id,
+                request.config.config_id,
+                model_calls=turn.model_calls,
+                input_tokens=used.input_tokens,
+                output_tokens=used.output_tokens,
+            )
+        except Exception:  # whoever counts must not take the answer away
+            log.exception("A turn could not be added to its user's usage")
 
     async def _keep(self, turn: Turn, *, error: str | None, aborted: bool) -> str:
         session_id = turn.request.session_id

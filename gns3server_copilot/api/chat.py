@@ -42,6 +42,7 @@ async def stream(
         )
     server = runtime(request)
     config = await effective_config(server.configs, who.user, str(asked.config_id) if asked.config_id else None)
+    policy = await server.policies.of_user(who.user.user_id)
     if asked.temperature is not None:
         config = replace(config, temperature=asked.temperature)
     turn = await server.manager.start_turn(
@@ -50,7 +51,7 @@ async def stream(
             message=message,
             user=who.user,
             project=project,
-            mode=asked.copilot_mode or config.copilot_mode,
+            mode=policy.turn_mode(asked.copilot_mode, config.copilot_mode),
             config=config,
             token=who.token,
             on_disconnect=OnDisconnect(asked.on_disconnect),
