@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import operator
 from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Any
 
@@ -12,14 +13,25 @@ from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.runnables import Runnable
 
 from gns3server_copilot.agent.messages import new_message_id, stamp
-from gns3server_copilot.llm.model_errors import model_error
 from gns3server_copilot.agent.tool_calls import AssembledCall, ToolCallAssembler
 from gns3server_copilot.agent.turn import Draft, Turn
 from gns3server_copilot.errors import ModelError
+from gns3server_copilot.llm.model_errors import model_error
+from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.tokens import count_tokens
 
 #: How providers say that the answer hit its length limit, lower case.
-CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"}
+CUT_OFF = {
+    "incomplete",
+    "length",
+    "max_output_tokens",
+    "max_tokens",
+    "model_context_window_exceeded",
+    "model_length",
+}
+#: Calls as providers put them besides `tool_calls`, where they alone are kept: with our ids, and none that is refused.
+CALL_BLOCKS = {"function_call", "input_json_delta", "tool_call", "tool_call_chunk", "tool_use"}
+CALLS_ELSEWHERE = {"function_call", "tool_calls"}
 FINISH_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 
 
@@ -31,6 +43,9 @@ class AnswerReceiver:
         self._turn = turn
         self._turn.draft = self._draft = Draft(self.message_id)
         self._calls = ToolCallAssembler(self._announce, used_call_ids)
+        # with a running total in every chunk it is the largest that counts, not the sum
+        provider = PROVIDERS.get(turn.request.config.provider)
+        self._together = max if provider is not None and provider.repeats_usage else operator.add
         self._chunks: list[AIMessageChunk] = []
         self._input_tokens = 0
         self._output_tokens = 0
@@ -52,9 +67,8 @@ class AnswerReceiver:
                 self._calls.add_whole(call)
         usage = getattr(chunk, "usage_metadata", None)
         if usage:
-            # the largest of each, not the sum: some servers repeat a running total in every chunk
-            self._input_tokens = max(self._input_tokens, usage["input_tokens"])
-            self._output_tokens = max(self._output_tokens, usage["output_tokens"])
+            self._input_tokens = self._together(self._input_tokens, usage["input_tokens"])
+            self._output_tokens = self._together(self._output_tokens, usage["output_tokens"])
         if any(str(chunk.response_metadata.get(key, "")).lower() in CUT_OFF for key in FINISH_KEYS):
             self._cut_off = True
 
@@ -68,8 +82,10 @@ class AnswerReceiver:
         merged = add_ai_message_chunks(chunks[0], *chunks[1:])
         refused = {call.id: call.refusal for call in calls if call.refusal}
         message = AIMessage(
-            content=merged.content,
-            additional_kwargs={key: value for key, value in merged.additional_kwargs.items() if key != "tool_calls"},
+            content=_without_calls(merged.content),
+            additional_kwargs={
+                key: value for key, value in merged.additional_kwargs.items() if key not in CALLS_ELSEWHERE
+            },
             response_metadata=merged.response_metadata,
             tool_calls=[call.as_tool_call() for call in calls],
             id=self.message_id,
@@ -127,6 +143,12 @@ async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, model_nam
             return await anext(chunks, None)
     except Exception as error:  # provider clients have no common base class
         raise model_error(error, model_name) from error
+
+
+def _without_calls(content: Any) -> Any:
+    if not isinstance(content, list):
+        return content
+    return [block for block in content if not (isinstance(block, dict) and block.get("type") in CALL_BLOCKS)]
 
 
 def _wire_text(message: BaseMessage) -> str:

@@ -12,6 +12,7 @@ import ipaddress
 import socket
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from gns3server_copilot.errors import InvalidFieldError, ModelError
@@ -64,13 +65,23 @@ async def addresses_for(host: str, port: int) -> list[str]:
     if _plain_literal(host):
         return [host]
     found = await _resolve(host, port)
+    _judge(host, found)
+    return [str(address) for address in found]
+
+
+def check_resolved(host: str, port: int | None) -> None:
+    """Raise what `addresses_for` raises; for clients that work in threads and connect by themselves."""
+    if not _plain_literal(host):
+        _judge(host, _addresses(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+
+
+def _judge(host: str, found: Sequence[Address]) -> None:
     if _names_forbidden(host) or any(is_forbidden(address) for address in found):
         raise ModelError(
             "The base URL's host leads to a link-local or metadata address, where the copilot does not go. "
             "Put another host into the base URL.",
             "address",
         )
-    return [str(address) for address in found]
 
 
 def is_forbidden(address: Address) -> bool:
@@ -123,5 +134,8 @@ async def _resolve(host: str, port: int | None) -> list[Address]:
         raise ModelError("The name of the model provider's host cannot be looked up.", "unreachable") from None
     except UnicodeError:
         raise OSError("not a host name") from None
-    found = [ipaddress.ip_address(answer[4][0]) for answer in answers]
-    return list(dict.fromkeys(found))
+    return _addresses(answers)
+
+
+def _addresses(answers: Sequence[Any]) -> list[Address]:
+    return list(dict.fromkeys(ipaddress.ip_address(answer[4][0]) for answer in answers))

@@ -94,10 +94,11 @@ class Anthropic(Wire):
         """Send why it stopped and what it cost."""
         await self._close()
         reason = STOP_REASONS.get(self.answer.finish_reason or "stop", self.answer.finish_reason)
-        output = self.answer.usage.output_tokens if self.answer.usage.told != "never" else 0
-        await self._send(
-            "message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage={"output_tokens": output}
-        )
+        usage = self.answer.usage
+        told = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        if usage.told == "never":
+            told = dict.fromkeys(told, 0)
+        await self._send("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage=told)
         await self._send("message_stop")
 
     async def _block(self, kind: str, start: Json) -> None:

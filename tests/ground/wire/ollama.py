@@ -23,15 +23,20 @@ class Ollama(Wire):
 
     @staticmethod
     def messages(body: Json) -> list[Json]:
-        """Give the messages; they differ from OpenAI's in the arguments alone."""
+        """Give the messages. Ollama knows no ids: results belong to calls by their order."""
         found = []
-        for message in body["messages"]:
-            calls = [
-                function_call(call.get("id", ""), call["function"]["name"], call["function"]["arguments"])
-                for call in message.get("tool_calls") or []
-            ]
-            one = {key: value for key, value in message.items() if key in ("role", "content", "tool_call_id")}
-            found.append(one | ({"tool_calls": calls} if calls else {}))
+        waiting: list[str] = []
+        for number, message in enumerate(body["messages"]):
+            one = {key: value for key, value in message.items() if key in ("role", "content")}
+            if calls := message.get("tool_calls"):
+                waiting = [f"made_up_{number}_{i}" for i in range(len(calls))]
+                one["tool_calls"] = [
+                    function_call(call_id, call["function"]["name"], call["function"]["arguments"])
+                    for call_id, call in zip(waiting, calls, strict=True)
+                ]
+            elif message["role"] == "tool":
+                one["tool_call_id"] = waiting.pop(0) if waiting else ""
+            found.append(one)
         return found
 
     @staticmethod

@@ -1,0 +1,22 @@
+"""xAI."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from langchain_core.language_models import BaseChatModel
+from langchain_xai import ChatXAI
+from pydantic import SecretStr
+
+from gns3server_copilot.llm.config import LLMConfig
+from gns3server_copilot.llm.providers import PROVIDERS
+from gns3server_copilot.llm.providers.connection import NO_KEY
+from gns3server_copilot.llm.providers.openai import common_options
+
+
+def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
+    """Give the client of a configuration."""
+    options = common_options(ChatXAI, config, config.base_url or PROVIDERS["xai"].official_url, omit)
+    options.setdefault("use_responses_api", False)
+    # `client` keeps it from making a blocking client that nobody uses
+    return ChatXAI(api_key=SecretStr(NO_KEY), max_tokens=config.max_tokens, client="unused", **options)
