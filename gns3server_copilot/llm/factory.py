@@ -23,8 +23,21 @@ from gns3server_copilot.llm.providers import PROVIDERS
 
 Model = Runnable[LanguageModelInput, AIMessage]
 
-#: They log every request with its URL at INFO, and more of it at DEBUG.
-TALKATIVE_LOGGERS = ("httpcore", "httpcore2", "httpx", "httpx2", "openai")
+#: They log every request with its URL at INFO, and more of it at DEBUG: headers, messages, answers.
+TALKATIVE_LOGGERS = (
+    "anthropic",
+    "boto3",
+    "botocore",
+    "google_genai",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "langchain_aws",
+    "langchain_google_genai",
+    "openai",
+    "urllib3",
+)
 
 KEPT_MODELS = 64
 

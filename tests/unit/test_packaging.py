@@ -80,7 +80,7 @@ def test_every_provider_has_an_extra_and_all_of_them_another(setup_cfg: configpa
     extras = setup_cfg["options.extras_require"]
     named = {name for name, provider in PROVIDERS.items() if provider.install == f"gns3server-copilot[{name}]"}
     assert named == PROVIDERS.keys() - {"offline", "openai"}
-    assert sorted(extras[name] for name in named) == sorted(extras["providers"].split())
+    assert sorted(line for name in named for line in extras[name].split()) == sorted(extras["providers"].split())
 
 
 def test_the_installed_package_is_this_version_and_owns_its_start_up_file() -> None:

@@ -49,6 +49,7 @@ def _client(base_url: str, headers: dict[str, Any], timeout: float, retries: int
     return anthropic.AsyncAnthropic(
         api_key=NO_KEY,
         base_url=base_url,
+        open_telemetry=False,  # the environment could have every chat traced
         max_retries=retries,  # none but those that the configuration asks for: retries are the turn's
         timeout=anthropic.Timeout(timeout, connect=CONNECT_SECONDS),
         http_client=connect(anthropic.DefaultAsyncHttpxClient, base_url, headers),

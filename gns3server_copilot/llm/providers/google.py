@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 from google import genai
+from google.genai.client import DebugConfig
 from google.genai.types import HttpOptions
 from langchain_core.language_models import BaseChatModel
 from langchain_google_genai import ChatGoogleGenerativeAI
@@ -50,4 +51,6 @@ def _client(base_url: str, headers: dict[str, SecretStr]) -> genai.Client:
         httpx_client=httpx.Client(verify=TLS),
         httpx_async_client=connection,
     )
-    return genai.Client(vertexai=False, api_key=NO_KEY, http_options=options)
+    # the environment could have every chat recorded in files
+    no_recording = DebugConfig(client_mode="", replays_directory="", replay_id="")
+    return genai.Client(vertexai=False, api_key=NO_KEY, http_options=options, debug_config=no_recording)

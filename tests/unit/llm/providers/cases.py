@@ -133,7 +133,7 @@ CASES = {
             "maxTokens",
             ("top_p", "0.5"),
             ("topP", 0.5),
-            headers=frozenset({"authorization", "x-amz-date"}),
+            headers=frozenset({"amz-sdk-invocation-id", "amz-sdk-request", "authorization", "x-amz-date"}),
         ),
     )
 }

@@ -36,9 +36,14 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 def case(request: pytest.FixtureRequest) -> Case:
     """Each provider whose package is installed."""
     found: Case = request.param
-    if not PROVIDERS[found.name].installed:
-        pytest.skip(f"the package of {found.name} is not installed")
+    skip_if_absent(found.name)
     return found
+
+
+def skip_if_absent(name: str) -> None:
+    """Skip the test when the provider's package is not installed."""
+    if not PROVIDERS[name].installed:
+        pytest.skip(f"the package of {name} is not installed")
 
 
 @dataclass
