@@ -2,6 +2,7 @@
 
 Routes: the routers listed in `_routers`, under the prefixes written there.
 Lifespan: our start after the host's (its database is then connected), our end before the host's.
+Logging: our records and those of the providers' packages lose keys and tokens before they reach the host's handlers.
 Error answers: unknown paths and methods below our prefixes answer as our routes do.
 Changed functions, each with its own containment (a check that fails turns that point off, not the server):
 
@@ -30,6 +31,7 @@ from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
 from gns3server_copilot.api import routing
 from gns3server_copilot.errors import UnavailableError
+from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
 from gns3server_copilot.storage.location import DIRECTORY
 
@@ -62,6 +64,7 @@ def mount(app: FastAPI) -> None:
     """
     if getattr(app.state, "copilot_mounted", False):
         return
+    scrubbing.install()
     settings = load_settings(_config_files())
     if not settings.enabled:
         log.info("GNS3 Copilot is switched off in gns3_server.conf")

@@ -16,6 +16,8 @@ from gns3server_copilot.agent.messages import new_message_id, stamp
 from gns3server_copilot.agent.tool_calls import AssembledCall, ToolCallAssembler
 from gns3server_copilot.agent.turn import Draft, Turn
 from gns3server_copilot.errors import ModelError
+from gns3server_copilot.llm.config import LLMConfig
+from gns3server_copilot.llm.factory import optional_parameters
 from gns3server_copilot.llm.model_errors import model_error
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.tokens import count_tokens
@@ -124,25 +126,27 @@ async def receive_answer(
 ) -> AIMessage:
     """Send the messages and receive the answer.
 
-    Raises ModelError when the provider fails, or sends nothing for `idle_seconds`.
+    Raises ModelError when the provider fails, or sends nothing for `idle_seconds`. It stands alone: what the client
+    raised may hold the key, so it is not its cause.
     """
     receiver = AnswerReceiver(turn, used_call_ids)
     turn.model_calls += 1
     chunks = model.astream(list(sent))
     try:
-        while (chunk := await _next_chunk(chunks, idle_seconds, turn.request.config.model)) is not None:
+        while (chunk := await _next_chunk(chunks, idle_seconds, turn.request.config)) is not None:
             receiver.add(chunk)
     finally:
         await chunks.aclose()  # type: ignore[attr-defined]  # LangChain's iterator is an async generator
     return await receiver.finish(sent)
 
 
-async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, model_name: str) -> BaseMessage | None:
+async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, config: LLMConfig) -> BaseMessage | None:
     try:
         async with asyncio.timeout(idle_seconds):
             return await anext(chunks, None)
     except Exception as error:  # provider clients have no common base class
-        raise model_error(error, model_name) from error
+        failure = model_error(error, config.model, optional_parameters(config))
+    raise failure
 
 
 def _without_calls(content: Any) -> Any:

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import json
 import logging
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -42,6 +43,7 @@ TALKATIVE_LOGGERS = (
 KEPT_MODELS = 64
 
 _models: OrderedDict[tuple[object, ...], Model] = OrderedDict()
+_lock = threading.Lock()
 
 
 async def prepare_provider(provider: str) -> None:
@@ -59,17 +61,32 @@ def create_base_model_with_tools(
 
     `mode_tools` are tool definitions in OpenAI's shape. `omit` names request parameters (`temperature`, `max_tokens`,
     `stream_options`, custom fields) that this provider has refused and that are left out. `prepare_provider` comes
-    first. Raises InvalidRequestError when the configuration cannot be used.
+    first. A new model takes up to 400 ms (aws), so turns call this in a thread. Raises InvalidRequestError when the
+    configuration cannot be used.
     """
     key = _cache_key(mode_tools, llm_config, omit)
-    model = _models.get(key)
-    if model is None:
-        model = _create(mode_tools, llm_config, omit)
-        _models[key] = model
-        if len(_models) > KEPT_MODELS:
-            _models.popitem(last=False)
-    _models.move_to_end(key)
+    with _lock:
+        model = _models.get(key)
+        if model is None:
+            model = _create(mode_tools, llm_config, omit)
+            _models[key] = model
+            if len(_models) > KEPT_MODELS:
+                _models.popitem(last=False)
+        _models.move_to_end(key)
     return model
+
+
+def optional_parameters(config: LLMConfig) -> list[str]:
+    """Give the request parameters that can be left out when a provider refuses them, by the names it may use."""
+    return [
+        *config.custom,
+        "temperature",
+        "max_tokens",
+        "max_completion_tokens",
+        "stream_options",
+        "num_ctx",
+        "thinking",
+    ]
 
 
 def _create(mode_tools: Sequence[dict[str, Any]], config: LLMConfig, omit: Collection[str]) -> Model:
@@ -102,6 +119,8 @@ def _cache_key(mode_tools: Sequence[dict[str, Any]], config: LLMConfig, omit: Co
         config.max_tokens,
         config.context_limit,
         config.api_key,
+        *sorted(config.secrets.items()),
+        config.ambient_credentials,
         json.dumps(config.custom, sort_keys=True),
         frozenset(omit),
         tuple(tool["function"]["name"] for tool in mode_tools),

@@ -24,8 +24,11 @@ QUOTA = "The model provider's limit is reached. Wait a moment, or check the acco
 FAULT = "The model provider has a fault of its own. Try again in a moment."
 
 
-def model_error(error: BaseException, model: str) -> ModelError:
-    """Give the ModelError for what ended a model call; one that is inside it already comes back unchanged."""
+def model_error(error: BaseException, model: str, optional: Iterable[str] = ()) -> ModelError:
+    """Give the ModelError for what ended a model call; one that is inside it already comes back unchanged.
+
+    `optional` are the request parameters that can be left out, of which a refusal may name one.
+    """
     chain = list(_chain(error))
     for one in chain:
         if isinstance(one, ModelError):
@@ -33,18 +36,15 @@ def model_error(error: BaseException, model: str) -> ModelError:
     kind, sentence = _sort(chain)
     log.warning("Model %s: %s (%s, HTTP status %s)", model, kind, type(error).__name__, _status(chain))
     log.debug("Model %s: what its client raised", model, exc_info=error)
-    return ModelError(sentence.format(model=model), kind)
+    return ModelError(sentence.format(model=model), kind, _named(chain, optional) if kind == "refused" else None)
 
 
-def refused_parameter(error: BaseException, optional: Iterable[str]) -> str | None:
-    """Give the optional request parameter that a provider names when it refuses a request; None for any other error."""
-    chain = list(_chain(error))
+def _named(chain: Sequence[BaseException], optional: Iterable[str]) -> str | None:
     if _status(chain) not in (400, 422):
         return None
     text = _text(chain)
-    # the longest first: max_tokens is in max_tokens_to_sample
-    for name in sorted(optional, key=len, reverse=True):
-        if re.search(rf"(?<![a-z0-9]){re.escape(name.lower())}(?![a-z0-9])", text):
+    for name in optional:
+        if re.search(rf"(?<![a-z0-9_]){re.escape(name.lower())}(?![a-z0-9_])", text):
             return name
     return None
 
