@@ -16,6 +16,7 @@ from gns3server_copilot.api.dependencies import Caller, caller, opened_project, 
 from gns3server_copilot.api.event_stream import event_stream
 from gns3server_copilot.api.routing import CopilotRoute
 from gns3server_copilot.errors import CopilotError, InvalidRequestError, NotFoundError, TooLargeError
+from gns3server_copilot.llm.admission import admit
 from gns3server_copilot.llm.resolve import effective_config
 from gns3server_copilot.schemas.chat import AbortAnswer, ChatAnswer, ChatRequest
 from gns3server_copilot.schemas.identity import ProjectRef
@@ -42,6 +43,7 @@ async def stream(
         )
     server = runtime(request)
     config = await effective_config(server.configs, who.user, str(asked.config_id) if asked.config_id else None)
+    config = await admit(config, who.user, server.settings)
     policy = await server.policies.of_user(who.user.user_id)
     if asked.temperature is not None:
         config = replace(config, temperature=asked.temperature)

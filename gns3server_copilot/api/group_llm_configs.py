@@ -8,16 +8,18 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Request, Response, status
 
 from gns3server_copilot.api.dependencies import current_user, require_privilege, runtime
+from gns3server_copilot.api.probing import try_out
 from gns3server_copilot.api.routing import CopilotRoute
 from gns3server_copilot.api.runtime import Runtime
 from gns3server_copilot.api.versions import IfMatch, expected_version, tagged
 from gns3server_copilot.errors import NotFoundError
+from gns3server_copilot.llm.admission import check_change, check_new
 from gns3server_copilot.llm.config import Owner, StoredConfig
 from gns3server_copilot.llm.inheritance import default_of
 from gns3server_copilot.llm.policies import GroupPolicy
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.llm_config_changes import DeleteLLMConfig, LLMPolicy, UpdateLLMConfig
-from gns3server_copilot.schemas.llm_configs import ConfigAnswer, ConfigList, CreateLLMConfig
+from gns3server_copilot.schemas.llm_configs import ConfigAnswer, ConfigList, CreateLLMConfig, ProbeResult
 from gns3server_copilot.schemas.modes import Mode
 
 router = APIRouter(prefix="/v3/access/groups/{group_id}", route_class=CopilotRoute, tags=["LLM model configs"])
@@ -44,9 +46,18 @@ async def may_write(request: Request, group_id: UUID, user: Annotated[User, Depe
     return Owner("group", str(group_id))
 
 
+async def may_use(request: Request, group_id: UUID, user: Annotated[User, Depends(current_user)]) -> Owner:
+    """Give the group of the path, to its members and to holders of Group.Modify."""
+    if not await runtime(request).policies.is_member(user.user_id, str(group_id)):
+        await require_privilege(request, user, f"/access/groups/{group_id}", "Group.Modify")
+    return Owner("group", str(group_id))
+
+
 Reader = Annotated[Owner, Depends(may_read)]
 Auditor = Annotated[Owner, Depends(may_audit)]
 Writer = Annotated[Owner, Depends(may_write)]
+Spender = Annotated[Owner, Depends(may_use)]
+Actor = Annotated[User, Depends(current_user)]
 Configured = Annotated[Runtime, Depends(runtime)]
 
 
@@ -72,8 +83,11 @@ async def get_default_config(group: Reader, copilot: Configured, response: Respo
 
 
 @router.post(CONFIGS, status_code=status.HTTP_201_CREATED)
-async def create_config(group: Writer, new: CreateLLMConfig, copilot: Configured, response: Response) -> ConfigAnswer:
+async def create_config(
+    group: Writer, actor: Actor, new: CreateLLMConfig, copilot: Configured, response: Response
+) -> ConfigAnswer:
     """Create a configuration that all members may use. None of them ever sees its API key."""
+    await check_new(new, actor, copilot.settings)
     return _answer(await copilot.configs.create_config(group, new), response)
 
 
@@ -91,10 +105,17 @@ async def get_config(group: Reader, config_id: UUID, copilot: Configured, respon
 
 @router.put(f"{CONFIGS}/{{config_id}}")
 async def update_config(
-    group: Writer, config_id: UUID, change: UpdateLLMConfig, version: IfMatch, copilot: Configured, response: Response
+    group: Writer,
+    actor: Actor,
+    config_id: UUID,
+    change: UpdateLLMConfig,
+    version: IfMatch,
+    copilot: Configured,
+    response: Response,
 ) -> ConfigAnswer:
     """Change what the request carries, and leave the rest."""
     expected = expected_version(version, change.expected_version)
+    await check_change(await copilot.configs.get_config(group, str(config_id)), change, actor, copilot.settings)
     return _answer(await copilot.configs.update_config(group, str(config_id), change, expected), response)
 
 
@@ -105,6 +126,12 @@ async def delete_config(
     """Delete a configuration; its members' choices of it go with it."""
     expected = expected_version(version, change.expected_version if change else None)
     await copilot.configs.delete_config(group, str(config_id), expected)
+
+
+@router.post(f"{CONFIGS}/{{config_id}}/test")
+async def test_config(group: Spender, actor: Actor, config_id: UUID, copilot: Configured) -> ProbeResult:
+    """Send one tiny request to the configuration's model and say what came of it."""
+    return await try_out(copilot, await copilot.configs.get_config(group, str(config_id)), actor)
 
 
 @router.get("/llm-policy")

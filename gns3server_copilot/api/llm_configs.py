@@ -9,15 +9,17 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Request, Response, status
 
 from gns3server_copilot.api.dependencies import current_user, has_privilege, require_privilege, runtime
+from gns3server_copilot.api.probing import try_out
 from gns3server_copilot.api.routing import CopilotRoute
 from gns3server_copilot.api.runtime import Runtime
 from gns3server_copilot.api.versions import IfMatch, expected_version, tagged
 from gns3server_copilot.errors import ForbiddenError, NotFoundError
+from gns3server_copilot.llm.admission import check_change, check_new
 from gns3server_copilot.llm.config import Owner, StoredConfig
 from gns3server_copilot.llm.inheritance import UserConfigs
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.llm_config_changes import DeleteLLMConfig, UpdateLLMConfig
-from gns3server_copilot.schemas.llm_configs import CreateLLMConfig, UserConfigAnswer, UserConfigList
+from gns3server_copilot.schemas.llm_configs import CreateLLMConfig, ProbeResult, UserConfigAnswer, UserConfigList
 
 router = APIRouter(
     prefix="/v3/access/users/{user_id}/llm-model-configs", route_class=CopilotRoute, tags=["LLM model configs"]
@@ -100,6 +102,7 @@ async def create_config(
         found.policy.require_own_configs()
     if "copilot_mode" in new.model_fields_set and not target.actor.is_superadmin:
         found.policy.require_mode(new.copilot_mode)
+    await check_new(new, target.actor, copilot.settings)
     made = await copilot.configs.create_config(target.owner, new)
     return await _as_shown(copilot, target, made.config_id, response)
 
@@ -147,6 +150,7 @@ async def update_config(
         found.policy.require_own_configs()
     _check_mode(target, found, config, change)
     if config.owner == target.owner:
+        await check_change(config, change, target.actor, copilot.settings)
         await copilot.configs.update_config(target.owner, config.config_id, change, expected)
     elif "copilot_mode" in change.model_fields_set:
         await copilot.configs.choose_mode(target.user_id, config.config_id, change.copilot_mode, expected)
@@ -167,6 +171,12 @@ async def delete_config(
     if not found.policy.own_configs and not await target.manages():
         found.policy.require_own_configs()
     await copilot.configs.delete_config(target.owner, str(config_id), expected)
+
+
+@router.post("/{config_id}/test")
+async def test_config(target: Writer, config_id: UUID, copilot: Configured) -> ProbeResult:
+    """Send one tiny request to the configuration's model, own or inherited, and say what came of it."""
+    return await try_out(copilot, await copilot.configs.user_config(target.user_id, str(config_id)), target.actor)
 
 
 def _refuse_all_but_mode(config: StoredConfig, change: UpdateLLMConfig) -> None:

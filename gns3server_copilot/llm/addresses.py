@@ -1,8 +1,8 @@
 """Which addresses a configuration may reach.
 
-Link-local addresses and the metadata services of cloud machines give away credentials of the server's machine, so nobody
-but a superadmin may point at them. A URL is judged when it is stored, and a host name again at every connection: what
-it resolves to may have changed meanwhile, so a connection goes to the very address that was judged.
+Link-local addresses and the metadata services of cloud machines give away credentials of the server's machine, so
+nobody but a superadmin may point at them. A URL is judged when it is stored, and a host name again at every connection:
+what it resolves to may have changed meanwhile, so a connection goes to the very address that was judged.
 """
 
 from __future__ import annotations
@@ -119,8 +119,9 @@ def _plain_literal(host: str) -> bool:
 
 
 async def _resolve_quietly(host: str) -> list[Address]:
+    host = _normal(host).partition("%")[0]  # an interface of another machine would not resolve
     try:
-        return await _resolve(_normal(host), None)
+        return await _resolve(host, None)
     except (OSError, ModelError):
         return []
 

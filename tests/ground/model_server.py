@@ -1,4 +1,4 @@
-"""A model server on loopback whose answers a test writes beforehand. It speaks every wire format of `tests.ground.wire`.
+"""A model server on loopback whose answers a test writes beforehand, in every wire format of `tests.ground.wire`.
 
 It runs in a thread with an event loop of its own, so that it answers whatever the test's loop is busy with. Every
 request is kept and its messages and tools are checked as the strictest provider would; `model_server` in conftest.py

@@ -44,9 +44,10 @@ Client = TypeVar("Client")
 
 
 def connect(client_class: type[Client], address: str, headers: Mapping[str, str | SecretStr], **options: Any) -> Client:
-    """Give an async client of httpx, or of a package's class derived from it or from its fork, that keeps the rules.
+    """Give an async client that keeps the rules, of a class derived from the one of httpx or of its fork.
 
-    `address` is the configuration's URL, and `headers` are added to every request. Nothing is connected yet. Raises InvalidRequestError for a wrong URL.
+    `address` is the configuration's URL, and `headers` are added to every request. Nothing is connected yet. Raises
+    InvalidRequestError for a wrong URL.
     """
     rules = _Rules(address, headers)
     options |= {"verify": TLS, "follow_redirects": False}

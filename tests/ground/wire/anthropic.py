@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from aiohttp import web
@@ -51,7 +52,7 @@ class Anthropic(Wire):
         if not body.get("stream"):
             found.append("the request does not stream")
         roles = [message["role"] for message in body["messages"]]
-        if any(one == other for one, other in zip(roles, roles[1:], strict=False)):
+        if any(one == other for one, other in pairwise(roles)):
             found.append(f"roles do not alternate: {roles}")
         return found
 

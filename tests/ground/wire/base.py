@@ -1,7 +1,7 @@
 """What the scripted model server needs to know of a wire format.
 
-Scripts are written once, in OpenAI's words (`tests.ground.model_script`); a wire says them in its own. Requests are read
-into OpenAI's shape, so that the same rules judge the messages and tools that every provider is sent.
+Scripts are written once, in OpenAI's words (`tests.ground.model_script`); a wire says them in its own. Requests are
+read into OpenAI's shape, so that the same rules judge the messages and tools that every provider is sent.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Wire(abc.ABC):
         await self.response.write_eof()
         return self.response
 
-    async def begin(self) -> None:
+    async def begin(self) -> None:  # noqa: B027  # most have nothing to send
         """Send what comes before the first piece."""
 
     @abc.abstractmethod

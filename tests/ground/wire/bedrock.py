@@ -16,7 +16,7 @@ STOP_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tok
 
 
 class Bedrock(Wire):
-    """`POST /model/{model}/converse-stream`: JSON in AWS's binary event stream; signatures are looked at, not checked."""
+    """`POST /model/{model}/converse-stream`: JSON in AWS's binary event stream. Signatures are not checked."""
 
     path = "/model/{model}/converse-stream"
     content_type = "application/vnd.amazon.eventstream"
