@@ -37,7 +37,8 @@ class GNS3Server:
     """The stock `gns3server` command with private ports, projects, images and database, started and stopped at will.
 
     `copilot` is the `[Copilot]` section, or False for `GNS3_COPILOT=0`. `conf` adds to or overrides sections of
-    gns3_server.conf; a value of None removes a setting. `env` does the same for the environment.
+    gns3_server.conf; a value of None removes a setting. `env` does the same for the environment. `debug` has everything
+    logged.
     A stopped or killed server may be started again: home, ports and logins stay.
     """
 
@@ -48,6 +49,7 @@ class GNS3Server:
         copilot: Mapping[str, object] | bool = True,
         conf: Sections | None = None,
         env: Mapping[str, str | None] | None = None,
+        debug: bool = False,
     ) -> None:
         self.home = home
         self.ports: PortBlock = reserve_ports()
@@ -59,6 +61,7 @@ class GNS3Server:
         self._copilot = copilot
         self._conf = conf or {}
         self._env = env or {}
+        self._arguments = ["--debug"] if debug else []
         self._final_log = b""
         self._mark = secrets.token_hex(8)
         self._admin_token: str | None = None
@@ -73,7 +76,7 @@ class GNS3Server:
         write_config(self.config_path, self._sections())
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [gns3server_command(), "--config", str(self.config_path)],
+                [gns3server_command(), "--config", str(self.config_path), *self._arguments],
                 cwd=self.home,
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
