@@ -17,14 +17,15 @@ class Provider:
     """Where a provider's client is, and where that goes.
 
     `package` is what its module imports, `install` what pip needs to install it. `official_url` is used by
-    configurations without a URL. `repeats_usage` says that its servers may tell running totals of tokens in every
-    piece of an answer; those of others add up.
+    configurations without a URL. `mark` is what LangChain notes as `model_provider` on its messages. `repeats_usage`
+    says that its servers may tell running totals of tokens in every piece of an answer; those of others add up.
     """
 
     module: str
     package: str | None = None
     install: str | None = None
     official_url: str = ""
+    mark: str = ""
     repeats_usage: bool = False
 
     @property
@@ -35,7 +36,7 @@ class Provider:
 
 def _provider(name: str, package: str, official_url: str, **more: Any) -> Provider:
     module = f"gns3server_copilot.llm.providers.{name}"
-    return Provider(module, package, f"gns3server-copilot[{name}]", official_url, **more)
+    return Provider(module, package, f"gns3server-copilot[{name}]", official_url, **{"mark": name, **more})
 
 
 PROVIDERS = {
@@ -45,12 +46,15 @@ PROVIDERS = {
         "langchain_openai",
         "langchain-openai",
         "https://api.openai.com/v1",
+        mark="openai",
         repeats_usage=True,
     ),
     "anthropic": _provider("anthropic", "langchain_anthropic", "https://api.anthropic.com"),
-    "aws": _provider("aws", "langchain_aws", "https://bedrock-runtime.(region).amazonaws.com"),
+    "aws": _provider("aws", "langchain_aws", "https://bedrock-runtime.(region).amazonaws.com", mark="bedrock_converse"),
     "deepseek": _provider("deepseek", "langchain_deepseek", "https://api.deepseek.com/v1", repeats_usage=True),
-    "google": _provider("google", "langchain_google_genai", "https://generativelanguage.googleapis.com"),
+    "google": _provider(
+        "google", "langchain_google_genai", "https://generativelanguage.googleapis.com", mark="google_genai"
+    ),
     "ollama": _provider("ollama", "langchain_ollama", "http://127.0.0.1:11434"),
     "xai": _provider("xai", "langchain_xai", "https://api.x.ai/v1", repeats_usage=True),
 }

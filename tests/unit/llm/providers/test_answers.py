@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 
-from tests.ground.model_script import call, text, tool_calls
+from gns3server_copilot.errors import ModelError
+from gns3server_copilot.llm.providers import PROVIDERS
+from tests.ground.model_script import call, openai_error, text, tool_calls
 from tests.ground.model_server import ModelServer
 from tests.unit.llm.providers.cases import KEY, Case
 from tests.unit.llm.providers.conftest import QUESTION, Ask
@@ -53,6 +55,7 @@ async def test_text_streams_with_its_usage(case: Case, model_server: ModelServer
     assert [event["content"] for event in received.of_kind("content")] == ["one ", "two ", "three"]
     assert {event["message_id"] for event in received.events} == {received.message.id}
     assert received.message.text == "one two three"
+    assert received.message.response_metadata["model_provider"] == PROVIDERS[case.name].mark
     assert (received.turn.usage.input_tokens, received.turn.usage.output_tokens) == (70, 30)
     assert not received.turn.usage.estimated
 
@@ -111,12 +114,11 @@ async def test_thoughts_are_no_part_of_the_answer(case: Case, model_server: Mode
     result = ToolMessage("fine", tool_call_id=received.message.tool_calls[0]["id"], name="look")
     model_server.script(text("Done."))
     await ask(config, (*QUESTION, received.message, result))
+    signature = {"anthropic": "signed", "google": "c2lnbmVk"}.get(case.name, "")
+    assert signature in json.dumps(model_server.last_request.body), "the provider wants its signature back"
 
 
 async def test_the_client_does_not_try_again_by_itself(case: Case, model_server: ModelServer, ask: Ask) -> None:
-    from gns3server_copilot.errors import ModelError
-    from tests.ground.model_script import openai_error
-
     for status, kind in (
         (401, "authentication"),
         (404, "not_found"),
@@ -133,8 +135,6 @@ async def test_the_client_does_not_try_again_by_itself(case: Case, model_server:
 
 
 async def test_a_broken_connection_is_unreachable(case: Case, model_server: ModelServer, ask: Ask) -> None:
-    from gns3server_copilot.errors import ModelError
-
     model_server.script(text("one two three").cut(after=2))
     with pytest.raises(ModelError) as raised:
         await ask(case.config(model_server))
