@@ -21,7 +21,8 @@ PROTOCOL_VERSION = "2023-06-01"
 
 def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
     """Give the client of a configuration. Without `max_tokens` the model's own longest answer is asked for."""
-    base_url = config.base_url or PROVIDERS["anthropic"].official_url
+    # the client adds the version itself
+    base_url = (config.base_url or PROVIDERS["anthropic"].official_url).rstrip("/").removesuffix("/v1")
     options = custom_fields(ChatAnthropic, config.custom)
     timeout = options.pop("timeout", None) or options.pop("default_request_timeout", None) or READ_SECONDS
     if not isinstance(timeout, (int, float)):

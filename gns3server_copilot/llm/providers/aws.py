@@ -40,6 +40,8 @@ def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
         raise InvalidRequestError(
             "The provider aws needs to know a region. Add the custom field region_name, for example us-east-1."
         )
+    if config.model.startswith("arn:"):
+        raise InvalidRequestError("The provider aws needs the model's id, not its ARN. Correct the model.")
     options = custom_fields(ChatBedrockConverse, custom)
     address = effective_url("aws", config.base_url, {"region_name": region})
     client = _client(config, region, address, options)

@@ -23,7 +23,8 @@ API_VERSION = "v1beta"
 
 def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
     """Give the client of a configuration."""
-    base_url = config.base_url or PROVIDERS["google"].official_url
+    # the client adds the version itself
+    base_url = (config.base_url or PROVIDERS["google"].official_url).rstrip("/").removesuffix(f"/{API_VERSION}")
     options: dict[str, Any] = {"max_retries": 1, **custom_fields(ChatGoogleGenerativeAI, config.custom)}
     model = ChatGoogleGenerativeAI(
         model=config.model,
