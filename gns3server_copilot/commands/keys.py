@@ -88,14 +88,15 @@ async def _with_engine(files: HostFiles, action: Callable[[AsyncEngine], Awaitab
             )
         url = f"sqlite+aiosqlite:///{files.database_file}"
     timeout = {"timeout": LOCK_SECONDS} if url.startswith("sqlite") else {}
-    engine = create_async_engine(url, connect_args=timeout, hide_parameters=True)
     try:
-        return await action(engine)
+        engine = create_async_engine(url, connect_args=timeout, hide_parameters=True)
+        try:
+            return await action(engine)
+        finally:
+            await engine.dispose()
     except SQLAlchemyError as error:
         # only the kind: the text may repeat the address, and with it a password
         raise UnavailableError(f"The database cannot be used ({type(error).__name__}).") from None
-    finally:
-        await engine.dispose()
 
 
 def _host_files(config: Path | None) -> HostFiles:

@@ -104,7 +104,7 @@ def _number_text(value: float) -> str:
     if "e" not in text:
         return text
     digits, exponent = text.split("e")
-    if -7 <= int(exponent) < 0:  # JavaScript begins to use exponents later
+    if -6 <= int(exponent) < 0:  # JavaScript begins to use exponents later
         return f"{value:.{len(digits.lstrip('-').replace('.', '')) - 1 - int(exponent)}f}"
     return f"{digits}e{'+' if int(exponent) > 0 else '-'}{abs(int(exponent))}"
 

@@ -36,7 +36,7 @@ async def schema(database: Database) -> dict[str, str]:
 
 
 def parts(sql: str) -> list[str]:
-    """Give the columns and constraints of a CREATE statement, in an order of their own: columns added later come last."""
+    """Give the columns and constraints of a CREATE statement, sorted: columns that were added later come last there."""
     head, _, body = sql.partition("(")
     return [head.strip(), *sorted(" ".join(part.split()) for part in re.split(r",(?![^()]*\))", body.rstrip()[:-1]))]
 

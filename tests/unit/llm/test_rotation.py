@@ -216,8 +216,8 @@ import asyncio, sys
 from sqlalchemy.ext.asyncio import create_async_engine
 from gns3server_copilot.llm import key_file, rotation
 {module}.{name} = {replacement}
-folder = key_file.Path(sys.argv[2])
-asyncio.run(rotation.rotate(create_async_engine("sqlite+aiosqlite:///" + sys.argv[1]), folder, rotation.KeyRing(folder, {{}})))
+engine, folder = create_async_engine("sqlite+aiosqlite:///" + sys.argv[1]), key_file.Path(sys.argv[2])
+asyncio.run(rotation.rotate(engine, folder, rotation.KeyRing(folder, {{}})))
 """
 
 
