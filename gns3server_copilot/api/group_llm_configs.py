@@ -11,14 +11,14 @@ from gns3server_copilot.api.dependencies import current_user, require_privilege,
 from gns3server_copilot.api.probing import try_out
 from gns3server_copilot.api.routing import CopilotRoute
 from gns3server_copilot.api.runtime import Runtime
-from gns3server_copilot.api.versions import IfMatch, expected_version, tagged
+from gns3server_copilot.api.versions import DeletedVersion, IfMatch, expected_version, tagged
 from gns3server_copilot.errors import NotFoundError
 from gns3server_copilot.llm.admission import check_change, check_new
 from gns3server_copilot.llm.config import Owner, StoredConfig
 from gns3server_copilot.llm.inheritance import default_of
 from gns3server_copilot.llm.policies import GroupPolicy
 from gns3server_copilot.schemas.identity import User
-from gns3server_copilot.schemas.llm_config_changes import DeleteLLMConfig, LLMPolicy, UpdateLLMConfig
+from gns3server_copilot.schemas.llm_config_changes import LLMPolicy, UpdateLLMConfig
 from gns3server_copilot.schemas.llm_configs import ConfigAnswer, ConfigList, CreateLLMConfig, ProbeResult
 from gns3server_copilot.schemas.modes import Mode
 
@@ -120,11 +120,8 @@ async def update_config(
 
 
 @router.delete(f"{CONFIGS}/{{config_id}}", status_code=status.HTTP_204_NO_CONTENT)
-async def delete_config(
-    group: Writer, config_id: UUID, version: IfMatch, copilot: Configured, change: DeleteLLMConfig | None = None
-) -> None:
+async def delete_config(group: Writer, config_id: UUID, expected: DeletedVersion, copilot: Configured) -> None:
     """Delete a configuration; its members' choices of it go with it."""
-    expected = expected_version(version, change.expected_version if change else None)
     await copilot.configs.delete_config(group, str(config_id), expected)
 
 

@@ -12,13 +12,13 @@ from gns3server_copilot.api.dependencies import current_user, has_privilege, req
 from gns3server_copilot.api.probing import try_out
 from gns3server_copilot.api.routing import CopilotRoute
 from gns3server_copilot.api.runtime import Runtime
-from gns3server_copilot.api.versions import IfMatch, expected_version, tagged
+from gns3server_copilot.api.versions import DeletedVersion, IfMatch, expected_version, tagged
 from gns3server_copilot.errors import ForbiddenError, NotFoundError
 from gns3server_copilot.llm.admission import check_change, check_new
 from gns3server_copilot.llm.config import Owner, StoredConfig
 from gns3server_copilot.llm.inheritance import UserConfigs
 from gns3server_copilot.schemas.identity import User
-from gns3server_copilot.schemas.llm_config_changes import DeleteLLMConfig, UpdateLLMConfig
+from gns3server_copilot.schemas.llm_config_changes import UpdateLLMConfig
 from gns3server_copilot.schemas.llm_configs import CreateLLMConfig, ProbeResult, UserConfigAnswer, UserConfigList
 
 router = APIRouter(
@@ -158,15 +158,8 @@ async def update_config(
 
 
 @router.delete("/{config_id}", status_code=status.HTTP_204_NO_CONTENT)
-async def delete_config(
-    target: Writer,
-    config_id: UUID,
-    version: IfMatch,
-    copilot: Configured,
-    change: DeleteLLMConfig | None = None,
-) -> None:
+async def delete_config(target: Writer, config_id: UUID, expected: DeletedVersion, copilot: Configured) -> None:
     """Delete a configuration of the user's own."""
-    expected = expected_version(version, change.expected_version if change else None)
     found = await copilot.configs.user_configs(target.user_id)
     if not found.policy.own_configs and not await target.manages():
         found.policy.require_own_configs()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from fastapi import Depends, Header, Response
+from fastapi import Depends, Header, Query, Response
 
 from gns3server_copilot.errors import InvalidFieldError
+from gns3server_copilot.schemas.llm_config_changes import DeleteLLMConfig
 from gns3server_copilot.schemas.llm_configs import ConfigAnswer
 
 _VERSION_TAG = re.compile(r'"(\d{1,9})"|(\d{1,9})')
@@ -26,11 +27,23 @@ def if_match(if_match: Annotated[str | None, Header()] = None) -> int | None:
 IfMatch = Annotated[int | None, Depends(if_match)]
 
 
-def expected_version(header: int | None, field: int | None) -> int | None:
-    """Give the version that a request expects, whichever way it says so."""
-    if header is not None and field is not None and header != field:
-        raise InvalidFieldError("expected_version", f"is {field}, but the If-Match header says {header}")
-    return field if header is None else header
+def version_to_delete(
+    header: IfMatch,
+    body: DeleteLLMConfig | None = None,
+    query: Annotated[int | None, Query(alias="expected_version", ge=0)] = None,
+) -> int | None:
+    """Give the version that a deletion expects. Many clients cannot send a body with one."""
+    return expected_version(header, expected_version(query, body.expected_version if body else None))
+
+
+DeletedVersion = Annotated[int | None, Depends(version_to_delete)]
+
+
+def expected_version(one: int | None, other: int | None) -> int | None:
+    """Give the version that a request expects, when it can say so in two ways. Raises InvalidFieldError."""
+    if one is not None and other is not None and one != other:
+        raise InvalidFieldError("expected_version", f"is {other} in one place of the request and {one} in another")
+    return other if one is None else one
 
 
 def tagged(response: Response, answer: ConfigAnswer) -> None:

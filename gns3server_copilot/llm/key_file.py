@@ -24,6 +24,8 @@ def locked(secrets_dir: Path) -> Iterator[None]:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConflictError("The keys are being rotated by another process. Wait until it has ended.") from None
+        except OSError as error:  # some network file systems
+            raise UnavailableError(f"The secrets folder {secrets_dir} cannot be locked: {error.strerror}.") from None
         yield
     finally:
         os.close(folder)

@@ -24,11 +24,18 @@ from gns3server_copilot.schemas.llm_configs import (
 )
 from gns3server_copilot.schemas.modes import Mode
 
+
+def _absent() -> Any:
+    return None
+
+
+#: Optional, and without a default in the API's description: there is none, what is absent stays as it is stored.
+ABSENT: Any = Field(default_factory=_absent)
 Version = Annotated[Annotated[int, Field(ge=0)] | None, BeforeValidator(read_number)]
 
 
 class UpdateLLMConfig(BaseModel):
-    """Changes of a configuration: what is absent stays as it is, and the defaults below are never used.
+    """Changes of a configuration: what is absent stays as it is, and must not be read here.
 
     The rules for each field are those of `CreateLLMConfig`. What a change means together with what is stored is
     decided by `llm.merge`.
@@ -36,20 +43,22 @@ class UpdateLLMConfig(BaseModel):
 
     model_config = ConfigDict(extra="allow", hide_input_in_errors=True)
 
-    name: Annotated[Line, Field(max_length=100)] = ""
-    model_type: ModelType = "text"
-    provider: ProviderName = "openai"
-    model: Annotated[Line, Field(max_length=200)] = ""
-    context_limit: ContextLimit = 128
-    base_url: BaseUrl = ""
-    temperature: MaybeTemperature = None
-    max_tokens: MaybeWholeNumber = None
-    context_strategy: Strategy = "balanced"
-    copilot_mode: StoredMode = Mode.TEACHING
-    is_default: Switch = False
-    api_key: Secret = Field(None, description="Absent: the stored key stays. Null or empty: it is removed.")
-    aws_access_key_id: Secret = None
-    aws_secret_access_key: Secret = None
+    name: Annotated[Line, Field(max_length=100)] = ABSENT
+    model_type: ModelType = ABSENT
+    provider: ProviderName = ABSENT
+    model: Annotated[Line, Field(max_length=200)] = ABSENT
+    context_limit: ContextLimit = ABSENT
+    base_url: BaseUrl = ABSENT
+    temperature: MaybeTemperature = ABSENT
+    max_tokens: MaybeWholeNumber = ABSENT
+    context_strategy: Strategy = ABSENT
+    copilot_mode: StoredMode = ABSENT
+    is_default: Switch = ABSENT
+    api_key: Secret = Field(
+        default_factory=_absent, description="Absent: the stored key stays. Null or empty: it is removed."
+    )
+    aws_access_key_id: Secret = ABSENT
+    aws_secret_access_key: Secret = ABSENT
     expected_version: Version = Field(
         None, description="Change the configuration only if this is its version; 409 otherwise."
     )

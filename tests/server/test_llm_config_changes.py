@@ -303,8 +303,11 @@ async def test_a_deletion_is_locked_too(scope: Scope) -> None:
     await ok(scope.put(made, {"model": "newer"}))
     by_body = await scope.client.request("DELETE", path, json={"expected_version": 0})
     by_header = await scope.client.delete(path, headers={"If-Match": '"0"'})
-    for refused in (by_body, by_header):
+    by_query = await scope.client.delete(path, params={"expected_version": 0})
+    for refused in (by_body, by_header, by_query):
         assert (refused.status_code, "its version is 1" in refused.json()["message"]) == (409, True)
+    contradictory = await scope.client.delete(path, params={"expected_version": 1}, headers={"If-Match": '"0"'})
+    assert contradictory.status_code == 422
     assert (await scope.client.delete(path, headers={"If-Match": '"1"'})).status_code == 204
     assert (await scope.client.delete(path)).status_code == 404
     assert (await scope.put(made, {"model": "x"})).status_code == 404
