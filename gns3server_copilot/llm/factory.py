@@ -134,15 +134,12 @@ def _load(name: str) -> ModuleType:
             f"The provider {name or '(none)'} is not supported by this version of the copilot. "
             f"Choose one of: {', '.join(PROVIDERS)}."
         )
-    try:
-        module = importlib.import_module(provider.module)
-    except ModuleNotFoundError as error:
-        if provider.package is None or error.name != provider.package:
-            raise
+    if not provider.installed:
         raise InvalidRequestError(
             f"The package of the provider {name} is not installed. "
             f'An administrator can install it: pip install "{provider.install}"'
-        ) from None
+        )
+    module = importlib.import_module(provider.module)
     # The openai package sets levels of its own while it is imported, if the environment says so.
     for logger in TALKATIVE_LOGGERS:
         logging.getLogger(logger).setLevel(logging.WARNING)
