@@ -40,14 +40,19 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def _status(files: HostFiles) -> int:
-    from gns3server_copilot.llm.rotation import report
+    from gns3server_copilot.llm.rotation import report, require_tables
 
     keys = KeyRing(files.secrets_dir)
+
+    async def look(engine: AsyncEngine) -> Report:
+        await require_tables(engine)
+        return await report(engine, keys)
+
     found = keys.status()
     print(f"Keys: {found.keys} in {found.source}.")
     if found.problem:
         print(found.problem)
-    counts = await _with_engine(files, lambda engine: report(engine, keys))
+    counts = await _with_engine(files, look)
     print(f"Stored API keys: {counts.newest} encrypted with the newest key, {counts.older} with an older one.")
     if counts.older or found.keys > 1:
         print("A rotation has begun and not ended. Run: gns3server-copilot keys rotate")

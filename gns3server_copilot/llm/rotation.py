@@ -59,7 +59,7 @@ async def rotate(engine: AsyncEngine, secrets_dir: Path, keys: KeyRing) -> Repor
     InvalidRequestError when there is nothing to rotate, ConflictError when another process rotates,
     UnavailableError when keys or database cannot be used.
     """
-    await _require_tables(engine)
+    await require_tables(engine)
     if keys.from_environment:
         return await _rotate_to_first_of_environment(engine, keys)
     with locked(secrets_dir):
@@ -114,7 +114,8 @@ async def _encrypted_rows(connection: AsyncConnection) -> list[Any]:
     return list((await connection.execute(query.order_by(llm_configs.c.name))).mappings())
 
 
-async def _require_tables(engine: AsyncEngine) -> None:
+async def require_tables(engine: AsyncEngine) -> None:
+    """Raise UnavailableError unless the database has the tables of this version."""
     current, needed = await revisions(engine)
     if current != needed:
         raise UnavailableError(

@@ -202,7 +202,8 @@ async def test_a_mode_of_an_inherited_configuration_is_the_members_own(
     [session] = await ok(user.get(f"{project.chat}/sessions"))
     assert session["metadata"]["copilot_mode"] == LAB
     # any other field is the group's
-    for body in ({"copilot_mode": LAB, "name": "x"}, {"is_default": True}, {"api_key": "sk-0123456789"}, {"top_p": 1}):
+    elsewhere = {"base_url": "https://attacker.example.com/v1"}
+    for body in ({"copilot_mode": LAB, "name": "x"}, {"is_default": True}, {"api_key": "sk-0123456789"}, elsewhere):
         assert (await user.put(of_user(user, path), json=body)).status_code == 403
     assert (await user.delete(of_user(user, path))).status_code == 403
     assert (await user.put(of_user(user, path), json={"copilot_mode": "nonsense"})).status_code == 422

@@ -130,6 +130,11 @@ async def test_keys_and_tokens_are_nowhere(bench: Bench, model_server: ModelServ
         kinds = [(await bench.turn(config))["type"] for _ in answers]
         assert kinds == ["done"] + ["error"] * (len(answers) - 1)
         assert model_server.last_request.key == key
+    # a member's own configuration without a key gets none, least of all the group's
+    at = {"provider": "openai", "base_url": bench.own["config"]["base_url"]}
+    bare = await make_config(bench.user, of_user(bench.user), **at)
+    await bench.turn(bare)
+    assert not any(key in str(model_server.last_request.headers) for key in (bench.group_key, bench.own_key))
     own, group = of_user(bench.user), of_group(bench.group)
     key = bench.own_key
     for client, path in ((bench.user, own), (bench.admin, group)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,14 @@ def test_without_a_database_it_says_how_to_name_one(tmp_path: Path) -> None:
         assert shown.returncode == 1
         assert "GNS3_DATABASE_URI" in shown.stderr
     assert found_by_doctor(tmp_path) == []
+
+
+def test_a_database_of_another_version_is_said(folder: Path, tmp_path: Path) -> None:
+    with sqlite3.connect(folder / DATABASE_FILE) as database:
+        database.execute("UPDATE copilot_alembic_version SET version_num = '0001'")
+    for action in ("status", "rotate"):
+        shown = run_command(tmp_path, "keys", action)
+        assert (shown.returncode, "Start the server once" in shown.stderr) == (1, True)
 
 
 def test_a_password_in_the_databases_address_is_not_shown(tmp_path: Path) -> None:
