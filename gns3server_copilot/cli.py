@@ -15,6 +15,7 @@ COMMANDS = {
     "doctor": ("gns3server_copilot.commands.doctor", "check the installation and say what is wrong"),
     "demo": ("gns3server_copilot.demo.runner", "start a throw-away server with a small lab and chat about it"),
     "chat": ("gns3server_copilot.commands.chat", "chat with the copilot of a running server"),
+    "keys": ("gns3server_copilot.commands.keys", "look at or rotate the keys that encrypt stored API keys"),
     "run": ("gns3server_copilot.commands.run", "run gns3-server with the copilot, without the start-up file"),
 }
 INTERRUPTED = 130

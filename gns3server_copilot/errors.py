@@ -125,13 +125,17 @@ class StorageError(CopilotError):
 
 
 class ModelError(CopilotError):
-    """The language model's side failed. `kind` is one of the kinds of `agent.model_errors`."""
+    """The language model's side failed. `kind` is one of the kinds of `llm.model_errors`.
+
+    `parameter` is the optional request parameter that was refused, when it was that.
+    """
 
     status = 502
 
-    def __init__(self, message: str, kind: str = "other") -> None:
+    def __init__(self, message: str, kind: str = "other", parameter: str | None = None) -> None:
         super().__init__(message)
         self.kind = kind
+        self.parameter = parameter
 
 
 class GNS3Error(CopilotError):

@@ -2,6 +2,7 @@
 
 Routes: the routers listed in `_routers`, under the prefixes written there.
 Lifespan: our start after the host's (its database is then connected), our end before the host's.
+Logging: our records and those of the providers' packages lose keys and tokens before they reach the host's handlers.
 Error answers: unknown paths and methods below our prefixes answer as our routes do.
 Changed functions, each with its own containment (a check that fails turns that point off, not the server):
 
@@ -36,6 +37,7 @@ from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
 from gns3server_copilot.api import routing
 from gns3server_copilot.errors import UnavailableError
+from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
 from gns3server_copilot.storage.location import DIRECTORY
 
@@ -68,6 +70,7 @@ def mount(app: FastAPI) -> None:
     """
     if getattr(app.state, "copilot_mounted", False):
         return
+    scrubbing.install()
     settings = load_settings(_config_files())
     if not settings.enabled:
         log.info("GNS3 Copilot is switched off in gns3_server.conf")
@@ -108,13 +111,14 @@ def _config_files() -> list[str]:
 
 
 def _routers() -> APIRouter:
-    from gns3server_copilot.api import chat, copilot, llm_configs, sessions
+    from gns3server_copilot.api import chat, copilot, group_llm_configs, llm_configs, sessions
 
     whole = APIRouter()
     for prefix in ("/v3/projects/{project_id}/chat", "/v3/copilot/projects/{project_id}/chat"):
         whole.include_router(chat.router, prefix=prefix)
         whole.include_router(sessions.router, prefix=prefix)
     whole.include_router(llm_configs.router)
+    whole.include_router(group_llm_configs.router)
     whole.include_router(copilot.router, prefix="/v3/copilot")
     return whole
 
@@ -142,16 +146,21 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
     from gns3server_copilot.api.runtime import Runtime
     from gns3server_copilot.llm.keys import KeyRing
+    from gns3server_copilot.llm.policies import PolicyStore
     from gns3server_copilot.llm.store import ConfigStore, upgrade
+    from gns3server_copilot.llm.usage import UsageStore
 
     engine = app.state._db_engine
     await upgrade(engine)
     # without a gns3_server.conf gns3-server sets no secrets_dir
     secrets = Config.instance().settings.Server.secrets_dir or Config.instance().config_dir
     configs = ConfigStore(engine, KeyRing(Path(secrets)))
-    manager = AgentManager(app, settings)
+    usage = UsageStore(engine)
+    manager = AgentManager(app, settings, usage)
     _managers.add(manager)
-    app.state.copilot = Runtime(settings=settings, configs=configs, manager=manager)
+    app.state.copilot = Runtime(
+        settings=settings, configs=configs, policies=PolicyStore(engine), usage=usage, manager=manager
+    )
     helpers = [
         asyncio.create_task(_stop_when_exiting(app, manager)),
         asyncio.create_task(manager.close_idle_projects()),

@@ -6,14 +6,23 @@ import configparser
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from gns3server_copilot.errors import SettingsError
+from gns3server_copilot.schemas.url_patterns import UrlPattern, parse_patterns
 
 SECTION = "Copilot"
 
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+
+
+def _patterns(text: str) -> str:
+    parse_patterns(text)
+    return text
+
+
+UrlPatterns = Annotated[str, AfterValidator(_patterns)]
 
 
 class Settings(BaseModel):
@@ -45,6 +54,21 @@ class Settings(BaseModel):
     idle_project_seconds: Seconds = Field(
         1800.0, description="A project's chat database is closed after this many seconds without use."
     )
+    allowed_base_urls: UrlPatterns = Field(
+        "*",
+        description="Where users who are not superadmins may point configurations: URL patterns with commas between "
+        "them, like https://*.example.com or http://10.0.0.5:*/v1. The providers' own addresses count as well.",
+    )
+    aws_ambient_credentials: bool = Field(
+        False,
+        description="Let configurations of the provider aws that hold no credentials use those of the server itself "
+        "(its environment, its AWS files, its instance's role).",
+    )
+
+    @property
+    def base_url_patterns(self) -> tuple[UrlPattern, ...]:
+        """The patterns of `allowed_base_urls`."""
+        return parse_patterns(self.allowed_base_urls)
 
 
 def load_settings(files: Iterable[str]) -> Settings:

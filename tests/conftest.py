@@ -110,8 +110,11 @@ def start_gns3_server(
         conf: Sections | None = None,
         env: Mapping[str, str | None] | None = None,
         home: Path | None = None,
+        debug: bool = False,
     ) -> GNS3Server:
-        server = GNS3Server(home or tmp_path_factory.mktemp("own-gns3server"), copilot=copilot, conf=conf, env=env)
+        server = GNS3Server(
+            home or tmp_path_factory.mktemp("own-gns3server"), copilot=copilot, conf=conf, env=env, debug=debug
+        )
         started.append(server)
         watch(request, server)
         server.start()

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any, TypedDict
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
@@ -25,7 +25,9 @@ from gns3server_copilot.agent.messages import new_message_id, notes_of, stamp
 from gns3server_copilot.agent.model_input import model_input
 from gns3server_copilot.agent.receive import receive_answer
 from gns3server_copilot.agent.turn import Turn
+from gns3server_copilot.errors import ModelError
 from gns3server_copilot.gns3.client import GNS3Client
+from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.factory import create_base_model_with_tools
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
@@ -73,13 +75,27 @@ class ChatGraph:
         config = turn_context.llm_config.get()
         budget_gone = self._budget_gone(state)
         tools = () if budget_gone else self._tools()
-        model = create_base_model_with_tools([tool.definition() for tool in tools], config)
         sent = await model_input(state["messages"], tools, context, config, budget_gone=budget_gone)
         used_ids = [
             call["id"] or "" for one in state["messages"] if isinstance(one, AIMessage) for call in one.tool_calls
         ]
-        answer = await receive_answer(model, sent, turn_context.turn.get(), used_ids, self._settings.model_idle_seconds)
+        answer = await self._ask([tool.definition() for tool in tools], config, sent, used_ids)
         return {"messages": [answer], "llm_calls": state["llm_calls"] + 1}
+
+    async def _ask(
+        self, definitions: list[dict[str, Any]], config: LLMConfig, sent: list[BaseMessage], used_ids: list[str]
+    ) -> AIMessage:
+        """Ask the model; when it refuses an optional parameter, again without it, and so for the rest of the turn."""
+        turn = turn_context.turn.get()
+        while True:
+            omit = frozenset(turn.refused_parameters)
+            model = await asyncio.to_thread(create_base_model_with_tools, definitions, config, omit)
+            try:
+                return await receive_answer(model, sent, turn, used_ids, self._settings.model_idle_seconds)
+            except ModelError as error:
+                if error.parameter is None or error.parameter in omit:
+                    raise
+                turn.refused_parameters.add(error.parameter)
 
     async def should_continue(self, state: State) -> str:
         """Give the node after the model's answer."""

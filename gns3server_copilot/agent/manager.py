@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from gns3server_copilot.errors import ForbiddenError, TooManyTurnsError, UnavailableError
 from gns3server_copilot.gns3.host import is_opened, user_ids
+from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.location import database_path
@@ -37,9 +38,10 @@ IDLE_CHECK_SECONDS = 60.0
 class AgentManager:
     """Owns every `AgentService`."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, usage: UsageStore) -> None:
         self._app = app
         self._settings = settings
+        self._usage = usage
         self._services: dict[str, AgentService] = {}
         #: one for each project with chats: it is opened and closed by one at a time
         self._locks: dict[str, asyncio.Lock] = {}
@@ -68,7 +70,9 @@ class AgentManager:
             service = self._services.get(project.project_id)
             if service is None:
                 agent_service = await self._load()
-                service = await agent_service.open(project, self._app, self._settings, await user_ids(self._app))
+                service = await agent_service.open(
+                    project, self._app, self._settings, self._usage, await user_ids(self._app)
+                )
                 self._services[project.project_id] = service
             service.last_used = time.monotonic()
             return service

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage
 
 from gns3server_copilot.agent.repair import as_sent
 from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3.topology import compact_text, read_topology
 from gns3server_copilot.knowledge.prompts import system_prompt
 from gns3server_copilot.llm.config import LLMConfig
+from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.tools.base import Tool, ToolContext
 
 #: The part of the context window that a conversation may fill, by strategy (docs/developer/llm-configs.md).
@@ -35,7 +36,21 @@ async def model_input(
         "topology_info": await _topology_text(context, config),
     }
     prompt = await system_prompt(context.mode, values)
-    return [SystemMessage(prompt + (BUDGET_GONE if budget_gone else "")), *as_sent(messages)]
+    conversation = [_readable_for(config.provider, message) for message in as_sent(messages)]
+    return [SystemMessage(prompt + (BUDGET_GONE if budget_gone else "")), *conversation]
+
+
+def _readable_for(provider: str, message: AnyMessage) -> AnyMessage:
+    """Give a message as this provider's client can send it: of another provider's, the words and the calls alone.
+
+    Thoughts, signatures and the like are for the provider that made them, and others' clients refuse them.
+    """
+    if not isinstance(message, AIMessage):
+        return message
+    mark = PROVIDERS[provider].mark if provider in PROVIDERS else ""
+    if message.response_metadata.get("model_provider", "") == mark:
+        return message
+    return AIMessage(str(message.text), tool_calls=message.tool_calls, id=message.id)
 
 
 async def _topology_text(context: ToolContext, config: LLMConfig) -> str:

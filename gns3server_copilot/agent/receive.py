@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import operator
 from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Any
 
@@ -12,14 +13,27 @@ from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.runnables import Runnable
 
 from gns3server_copilot.agent.messages import new_message_id, stamp
-from gns3server_copilot.agent.model_errors import model_error
 from gns3server_copilot.agent.tool_calls import AssembledCall, ToolCallAssembler
 from gns3server_copilot.agent.turn import Draft, Turn
 from gns3server_copilot.errors import ModelError
+from gns3server_copilot.llm.config import LLMConfig
+from gns3server_copilot.llm.factory import optional_parameters
+from gns3server_copilot.llm.model_errors import model_error
+from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.tokens import count_tokens
 
 #: How providers say that the answer hit its length limit, lower case.
-CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"}
+CUT_OFF = {
+    "incomplete",
+    "length",
+    "max_output_tokens",
+    "max_tokens",
+    "model_context_window_exceeded",
+    "model_length",
+}
+#: Calls as providers put them besides `tool_calls`, where they alone are kept: with our ids, and none that is refused.
+CALL_BLOCKS = {"function_call", "input_json_delta", "tool_call", "tool_call_chunk", "tool_use"}
+CALLS_ELSEWHERE = {"function_call", "tool_calls"}
 #: More than any context window holds.
 MOST_TOKENS = 100_000_000
 #: Characters of one answer; a model that goes on for ever would fill the server's memory.
@@ -35,6 +49,9 @@ class AnswerReceiver:
         self._turn = turn
         self._turn.draft = self._draft = Draft(self.message_id, sent)
         self._calls = ToolCallAssembler(self._announce, used_call_ids)
+        # with a running total in every chunk it is the largest that counts, not the sum
+        provider = PROVIDERS.get(turn.request.config.provider)
+        self._together = max if provider is not None and provider.repeats_usage else operator.add
         self._chunks: list[AIMessageChunk] = []
         self._cut_off = False
 
@@ -60,9 +77,8 @@ class AnswerReceiver:
                 self._calls.add_fragment(broken)
         usage = getattr(chunk, "usage_metadata", None)
         if usage:
-            # the largest of each, not the sum: some servers repeat a running total in every chunk
-            self._draft.input_tokens = max(self._draft.input_tokens, _plausible(usage["input_tokens"]))
-            self._draft.output_tokens = max(self._draft.output_tokens, _plausible(usage["output_tokens"]))
+            self._draft.input_tokens = self._together(self._draft.input_tokens, _plausible(usage["input_tokens"]))
+            self._draft.output_tokens = self._together(self._draft.output_tokens, _plausible(usage["output_tokens"]))
         if any(str(chunk.response_metadata.get(key, "")).lower() in CUT_OFF for key in FINISH_KEYS):
             self._cut_off = True
 
@@ -76,8 +92,10 @@ class AnswerReceiver:
         merged = add_ai_message_chunks(chunks[0], *chunks[1:])
         refused = {call.id: call.refusal for call in calls if call.refusal}
         message = AIMessage(
-            content=_encodable(merged.content),
-            additional_kwargs={key: value for key, value in merged.additional_kwargs.items() if key != "tool_calls"},
+            content=_encodable(_without_calls(merged.content)),
+            additional_kwargs={
+                key: value for key, value in merged.additional_kwargs.items() if key not in CALLS_ELSEWHERE
+            },
             response_metadata=merged.response_metadata,
             tool_calls=[call.as_tool_call() for call in calls],
             id=self.message_id,
@@ -111,13 +129,14 @@ async def receive_answer(
 ) -> AIMessage:
     """Send the messages and receive the answer.
 
-    Raises ModelError when the provider fails, or sends nothing for `idle_seconds`.
+    Raises ModelError when the provider fails, or sends nothing for `idle_seconds`. It stands alone: what the client
+    raised may hold the key, so it is not its cause.
     """
     receiver = AnswerReceiver(turn, sent, used_call_ids)
     turn.model_calls += 1
     chunks = model.astream(list(sent))
     try:
-        while (chunk := await _next_chunk(chunks, idle_seconds, turn.request.config.model)) is not None:
+        while (chunk := await _next_chunk(chunks, idle_seconds, turn.request.config)) is not None:
             receiver.add(chunk)
     finally:
         await chunks.aclose()  # type: ignore[attr-defined]  # LangChain's iterator is an async generator
@@ -136,12 +155,19 @@ async def add_usage(turn: Turn, draft: Draft, answer: str) -> None:
     turn.usage.add(draft.input_tokens, draft.output_tokens, estimated=estimated)
 
 
-async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, model_name: str) -> BaseMessage | None:
+async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, config: LLMConfig) -> BaseMessage | None:
     try:
         async with asyncio.timeout(idle_seconds):
             return await anext(chunks, None)
     except Exception as error:  # provider clients have no common base class
-        raise model_error(error, model_name) from error
+        failure = model_error(error, config.model, optional_parameters(config))
+    raise failure
+
+
+def _without_calls(content: Any) -> Any:
+    if not isinstance(content, list):
+        return content
+    return [block for block in content if not (isinstance(block, dict) and block.get("type") in CALL_BLOCKS)]
 
 
 def _plausible(tokens: Any) -> int:

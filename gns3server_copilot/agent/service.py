@@ -23,6 +23,7 @@ from gns3server_copilot.agent.turn import Turn, TurnRequest
 from gns3server_copilot.agent.turn_context import turn_context
 from gns3server_copilot.errors import ConflictError, CopilotError, NotFoundError, UnavailableError
 from gns3server_copilot.llm.factory import prepare_provider
+from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.database import ProjectDatabase
@@ -38,9 +39,10 @@ UNEXPECTED = "The copilot failed unexpectedly. The server's log has the details.
 class AgentService:
     """Made at a project's first use and closed with it. Not made directly: use `AgentService.open`."""
 
-    def __init__(self, database: ProjectDatabase, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, database: ProjectDatabase, app: ASGIApp, settings: Settings, usage: UsageStore) -> None:
         self._database = database
         self._settings = settings
+        self._usage = usage
         self._chat_graph = ChatGraph(app, settings)
         self._graph = self._chat_graph.graph(database.saver)
         #: by user and session: nobody is told that somebody else's session is busy
@@ -50,7 +52,7 @@ class AgentService:
 
     @classmethod
     async def open(
-        cls, project: ProjectRef, app: ASGIApp, settings: Settings, user_ids: Collection[str]
+        cls, project: ProjectRef, app: ASGIApp, settings: Settings, usage: UsageStore, user_ids: Collection[str]
     ) -> AgentService:
         """Open the project's chat database and give its agent; chats of users other than these are removed.
 
@@ -62,7 +64,7 @@ class AgentService:
         except BaseException:
             await database.close()
             raise
-        return cls(database, app, settings)
+        return cls(database, app, settings, usage)
 
     # -- turns
 
@@ -127,6 +129,7 @@ class AgentService:
             with anyio.CancelScope(shield=True):
                 if turn.draft is not None and turn.draft.text:
                     await add_usage(turn, turn.draft, turn.draft.text)
+                await self._count(turn)
                 title = await self._keep(turn, failure=failure, aborted=aborted)
         except CopilotError as error:
             failure = failure or error
@@ -151,6 +154,20 @@ class AgentService:
             return ending
         log.error("A turn failed unexpectedly", exc_info=ending)
         return CopilotError(UNEXPECTED)
+
+    async def _count(self, turn: Turn) -> None:
+        """Add the turn to its user's usage, also one that failed: what was sent to the provider is paid for."""
+        request, used = turn.request, turn.usage
+        try:
+            await self._usage.add_turn(
+                request.user.user_id,
+                request.config.config_id,
+                model_calls=turn.model_calls,
+                input_tokens=used.input_tokens,
+                output_tokens=used.output_tokens,
+            )
+        except Exception:  # whoever counts must not take the answer away
+            log.exception("A turn could not be added to its user's usage")
 
     async def _keep(self, turn: Turn, *, failure: CopilotError | None, aborted: bool) -> str:
         session_id = turn.request.session_id

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gns3server_copilot.agent.events import EventLog
 from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.llm.config import LLMConfig
+from gns3server_copilot.llm.scrubbing import hidden
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 
@@ -102,6 +103,8 @@ class Turn:
         self.running_tools: set[str] = set()
         self.failure: CopilotError | None = None
         self.abort_reason: str | None = None
+        #: optional request parameters that the provider has refused in this turn
+        self.refused_parameters: set[str] = set()
         self._detached_seconds = detached_seconds
         self._readers = 0
         self._grace: asyncio.TimerHandle | None = None
@@ -130,17 +133,18 @@ class Turn:
         async def work() -> None:
             await run(self)
 
-        self._work = asyncio.create_task(work())
-        if self.abort_reason is not None:  # aborted between the request and the first step
-            self._work.cancel()
-        await asyncio.wait({self._work})
-        ending = asyncio.CancelledError() if self._work.cancelled() else self._work.exception()
-        try:
-            await conclude(self, ending)
-        finally:
-            if self._grace is not None:
-                self._grace.cancel()
-            self.events.end()
+        with hidden([self.request.token, *self.request.config.secret_values]):
+            self._work = asyncio.create_task(work())
+            if self.abort_reason is not None:  # aborted between the request and the first step
+                self._work.cancel()
+            await asyncio.wait({self._work})
+            ending = asyncio.CancelledError() if self._work.cancelled() else self._work.exception()
+            try:
+                await conclude(self, ending)
+            finally:
+                if self._grace is not None:
+                    self._grace.cancel()
+                self.events.end()
 
     def abort(self, reason: str) -> None:
         """Stop the turn: the first reason counts, later calls and calls after the end do nothing."""

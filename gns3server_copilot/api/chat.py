@@ -15,6 +15,7 @@ from gns3server_copilot.api.dependencies import ProjectChats, project_chats
 from gns3server_copilot.api.event_stream import event_stream
 from gns3server_copilot.api.routing import CopilotRoute
 from gns3server_copilot.errors import InvalidRequestError, NotFoundError, TooLargeError
+from gns3server_copilot.llm.admission import admit
 from gns3server_copilot.llm.resolve import effective_config
 from gns3server_copilot.schemas.chat import AbortAnswer, ChatAnswer, ChatRequest
 
@@ -41,6 +42,8 @@ async def stream(request: Request, asked: ChatRequest, chats: Chats) -> Response
         )
     copilot = chats.runtime
     config = await effective_config(copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None)
+    config = await admit(config, chats.user, copilot.settings)
+    policy = await copilot.policies.of_user(chats.user.user_id)
     if asked.temperature is not None:
         config = replace(config, temperature=asked.temperature)
     turn = await copilot.manager.start_turn(
@@ -49,7 +52,7 @@ async def stream(request: Request, asked: ChatRequest, chats: Chats) -> Response
             message=message,
             user=chats.user,
             project=chats.project,
-            mode=asked.copilot_mode or config.copilot_mode,
+            mode=policy.turn_mode(asked.copilot_mode, config.copilot_mode),
             config=config,
             token=chats.token,
             on_disconnect=OnDisconnect(asked.on_disconnect),

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
+from datetime import date
 from typing import Annotated
+from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 
 from gns3server_copilot import __version__
 from gns3server_copilot.api.dependencies import current_user, runtime
 from gns3server_copilot.api.routing import CopilotRoute
+from gns3server_copilot.errors import ForbiddenError
 from gns3server_copilot.knowledge.prompts import read_prompt
-from gns3server_copilot.llm.config import Owner
 from gns3server_copilot.llm.providers import installed_providers
-from gns3server_copilot.llm.resolve import effective_default
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.schemas.status import StatusAnswer
+from gns3server_copilot.schemas.usage import UsageAnswer, UsageDay, UsageFigures
 
 router = APIRouter(route_class=CopilotRoute, tags=["Copilot"])
 
@@ -25,10 +28,29 @@ router = APIRouter(route_class=CopilotRoute, tags=["Copilot"])
 async def status(request: Request, user: Annotated[User, Depends(current_user)]) -> StatusAnswer:
     """What is installed and loaded, and whether the caller has a language model."""
     prompts = await asyncio.to_thread(lambda: [read_prompt(mode) for mode in Mode])
-    configs = await runtime(request).configs.list_configs(Owner("user", user.user_id))
+    configs = await runtime(request).configs.user_configs(user.user_id)
     return StatusAnswer(
         version=__version__,
         knowledge={"prompts": len(prompts)},
         providers=installed_providers(),
-        llm_configured=effective_default(configs) is not None,
+        llm_configured=configs.default is not None,
     )
+
+
+@router.get("/usage")
+async def usage(
+    request: Request,
+    user: Annotated[User, Depends(current_user)],
+    user_id: Annotated[UUID | None, Query(description="Only this user's.")] = None,
+    since: Annotated[date | None, Query(description="From this day (UTC) on.")] = None,
+    until: Annotated[date | None, Query(description="Up to this day (UTC).")] = None,
+) -> UsageAnswer:
+    """Turns, model calls and tokens by configuration and day: the caller's own; a superadmin gets everybody's."""
+    whose = str(user_id) if user_id else None
+    if not user.is_superadmin:
+        if whose not in (None, user.user_id):
+            raise ForbiddenError("Only a superadmin can see what others have used.")
+        whose = user.user_id
+    days = [UsageDay(**asdict(day)) for day in await runtime(request).usage.read(whose, since=since, until=until)]
+    total = {name: sum(getattr(day, name) for day in days) for name in UsageFigures.model_fields}
+    return UsageAnswer(usage=days, total=UsageFigures(**total))

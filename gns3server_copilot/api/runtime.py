@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gns3server_copilot.agent.manager import AgentManager
+from gns3server_copilot.llm.policies import PolicyStore
 from gns3server_copilot.llm.store import ConfigStore
+from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.settings import Settings
 
 
@@ -15,4 +17,6 @@ class Runtime:
 
     settings: Settings
     configs: ConfigStore
+    policies: PolicyStore
+    usage: UsageStore
     manager: AgentManager

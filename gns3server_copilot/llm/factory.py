@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import json
 import logging
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -23,12 +24,26 @@ from gns3server_copilot.llm.providers import PROVIDERS
 
 Model = Runnable[LanguageModelInput, AIMessage]
 
-#: They log every request with its URL at INFO, and more of it at DEBUG.
-TALKATIVE_LOGGERS = ("httpcore", "httpcore2", "httpx", "httpx2", "openai")
+#: They log every request with its URL at INFO, and more of it at DEBUG: headers, messages, answers.
+TALKATIVE_LOGGERS = (
+    "anthropic",
+    "boto3",
+    "botocore",
+    "google_genai",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "langchain_aws",
+    "langchain_google_genai",
+    "openai",
+    "urllib3",
+)
 
 KEPT_MODELS = 64
 
 _models: OrderedDict[tuple[object, ...], Model] = OrderedDict()
+_lock = threading.Lock()
 
 
 async def prepare_provider(provider: str) -> None:
@@ -46,17 +61,32 @@ def create_base_model_with_tools(
 
     `mode_tools` are tool definitions in OpenAI's shape. `omit` names request parameters (`temperature`, `max_tokens`,
     `stream_options`, custom fields) that this provider has refused and that are left out. `prepare_provider` comes
-    first. Raises InvalidRequestError when the configuration cannot be used.
+    first. A new model takes up to 400 ms (aws), so turns call this in a thread. Raises InvalidRequestError when the
+    configuration cannot be used.
     """
     key = _cache_key(mode_tools, llm_config, omit)
-    model = _models.get(key)
-    if model is None:
-        model = _create(mode_tools, llm_config, omit)
-        _models[key] = model
-        if len(_models) > KEPT_MODELS:
-            _models.popitem(last=False)
-    _models.move_to_end(key)
+    with _lock:
+        model = _models.get(key)
+        if model is None:
+            model = _create(mode_tools, llm_config, omit)
+            _models[key] = model
+            if len(_models) > KEPT_MODELS:
+                _models.popitem(last=False)
+        _models.move_to_end(key)
     return model
+
+
+def optional_parameters(config: LLMConfig) -> list[str]:
+    """Give the request parameters that can be left out when a provider refuses them, by the names it may use."""
+    return [
+        *config.custom,
+        "temperature",
+        "max_tokens",
+        "max_completion_tokens",
+        "stream_options",
+        "num_ctx",
+        "thinking",
+    ]
 
 
 def _create(mode_tools: Sequence[dict[str, Any]], config: LLMConfig, omit: Collection[str]) -> Model:
@@ -89,6 +119,8 @@ def _cache_key(mode_tools: Sequence[dict[str, Any]], config: LLMConfig, omit: Co
         config.max_tokens,
         config.context_limit,
         config.api_key,
+        *sorted(config.secrets.items()),
+        config.ambient_credentials,
         json.dumps(config.custom, sort_keys=True),
         frozenset(omit),
         tuple(tool["function"]["name"] for tool in mode_tools),
@@ -102,15 +134,12 @@ def _load(name: str) -> ModuleType:
             f"The provider {name or '(none)'} is not supported by this version of the copilot. "
             f"Choose one of: {', '.join(PROVIDERS)}."
         )
-    try:
-        module = importlib.import_module(provider.module)
-    except ModuleNotFoundError as error:
-        if provider.package is None or error.name != provider.package:
-            raise
+    if not provider.installed:
         raise InvalidRequestError(
             f"The package of the provider {name} is not installed. "
             f'An administrator can install it: pip install "{provider.install}"'
-        ) from None
+        )
+    module = importlib.import_module(provider.module)
     # The openai package sets levels of its own while it is imported, if the environment says so.
     for logger in TALKATIVE_LOGGERS:
         logging.getLogger(logger).setLevel(logging.WARNING)

@@ -8,20 +8,23 @@ import os
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gns3server_copilot.errors import InvalidRequestError, UnavailableError
 
 if TYPE_CHECKING:
-    from cryptography.fernet import MultiFernet
+    from cryptography.fernet import Fernet, MultiFernet
 
 KEY_FILE = "copilot_encryption_key"
 ENVIRONMENT_VARIABLE = "GNS3_COPILOT_ENCRYPTION_KEY"
 #: How long another process may take between creating the key file and filling it.
 FILLING_SECONDS = 1.0
+
+
+TokenState = Literal["newest", "older", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class _Ring:
 
     ids: tuple[str, ...]
     fernet: MultiFernet = field(repr=False)
+    newest: Fernet = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,36 @@ class KeyRing:
         """
         return await asyncio.to_thread(self._decrypt, token)
 
+    async def readable(self, tokens: Collection[str]) -> set[str]:
+        """Give those of the tokens that can be decrypted now: none, when the keys cannot be read."""
+        return await asyncio.to_thread(self._readable, tokens) if tokens else set()
+
+    def state(self, token: str) -> TokenState:
+        """Tell whether a token is encrypted with the newest key or an older one, or cannot be decrypted at all."""
+        from cryptography.fernet import InvalidToken
+
+        if token not in self._readable([token]):
+            return "unreadable"
+        ring = self._ring(create=False)
+        try:
+            if ring is not None:
+                ring.newest.decrypt(token.encode())
+        except InvalidToken:
+            return "older"
+        return "newest"
+
+    def re_encrypted(self, token: str) -> tuple[str, str]:
+        """Give the same secret encrypted with the newest key, and that key's id. Raises as `decrypt` does."""
+        return self._encrypt(self._decrypt(token))
+
+    @property
+    def from_environment(self) -> bool:
+        """Whether the keys come from the environment variable."""
+        return bool(self._from_environment())
+
     def status(self) -> KeyStatus:
         """Tell where the keys come from and whether they can be read. Makes no file."""
-        source = f"environment variable {ENVIRONMENT_VARIABLE}" if self._from_environment() else str(self._path)
+        source = f"environment variable {ENVIRONMENT_VARIABLE}" if self.from_environment else str(self._path)
         try:
             ring = self._ring(create=False)
         except UnavailableError as error:
@@ -96,6 +127,18 @@ class KeyRing:
                 "The stored API key cannot be decrypted any more, because the server's encryption key has changed. "
                 "Enter the API key again in the AI profile."
             ) from None
+
+    def _readable(self, tokens: Collection[str]) -> set[str]:
+        found = set()
+        for token in tokens:
+            try:
+                self._decrypt(token)
+            except InvalidRequestError:
+                continue
+            except UnavailableError:
+                break
+            found.add(token)
+        return found
 
     def _ring(self, *, create: bool) -> _Ring | None:
         with self._lock:
@@ -152,12 +195,18 @@ def key_id(key: str) -> str:
     return hashlib.sha256(b"gns3-copilot key id" + key.encode()).hexdigest()[:16]
 
 
-def _read_ring(text: str, where: str) -> _Ring:
-    from cryptography.fernet import Fernet, MultiFernet
-
+def read_keys(text: str, where: str) -> list[str]:
+    """Give the keys in a text, newest first, unchecked. Raises UnavailableError when there is none."""
     keys = [key for key in re.split(r"[,\s]+", text) if key]
     if not keys:
         raise UnavailableError(f"{where} is empty. Restore it, or remove it and enter all API keys again.")
+    return keys
+
+
+def _read_ring(text: str, where: str) -> _Ring:
+    from cryptography.fernet import Fernet, MultiFernet
+
+    keys = read_keys(text, where)
     fernets = []
     for number, key in enumerate(keys, start=1):
         try:
@@ -168,4 +217,4 @@ def _read_ring(text: str, where: str) -> _Ring:
                 f"{where} is damaged: entry {number} is not a Fernet key. Restore it, or remove it and enter all API "
                 "keys again."
             ) from None
-    return _Ring(tuple(key_id(key) for key in keys), MultiFernet(fernets))
+    return _Ring(tuple(key_id(key) for key in keys), MultiFernet(fernets), fernets[0])

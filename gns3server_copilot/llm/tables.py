@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from gns3server.db.models import User, UserGroup
+from gns3server.db.models.users import user_group_map
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -53,6 +54,7 @@ GUID = Uuid(as_uuid=False)
 metadata = MetaData()
 users: Table = User.__table__
 groups: Table = UserGroup.__table__
+memberships: Table = user_group_map
 
 llm_configs = Table(
     "copilot_llm_configs",
@@ -62,13 +64,14 @@ llm_configs = Table(
     Column("model_type", String(20), nullable=False),
     Column("config", JSON, nullable=False, doc="Provider, model and options. Never holds a secret."),
     Column("encrypted_api_key", Text),
-    Column("key_id", String(16), doc="Which key of the key ring encrypted the API key."),
+    Column("key_id", String(16), doc="Which key of the key ring encrypted what is encrypted here."),
     Column("user_id", GUID, ForeignKey(users.c.user_id, ondelete="CASCADE")),
     Column("group_id", GUID, ForeignKey(groups.c.user_group_id, ondelete="CASCADE")),
     Column("is_default", Boolean, nullable=False),
     Column("version", Integer, nullable=False),
     Column("created_at", UTCDateTime, nullable=False),
     Column("updated_at", UTCDateTime, nullable=False),
+    Column("encrypted_secrets", Text, doc="What a provider needs besides a key, a JSON object, encrypted as the key."),
     CheckConstraint("(user_id IS NULL) <> (group_id IS NULL)", name="ck_copilot_llm_configs_one_owner"),
     UniqueConstraint("user_id", "name", name="uq_copilot_llm_configs_user_id_name"),
     UniqueConstraint("group_id", "name", name="uq_copilot_llm_configs_group_id_name"),

@@ -44,6 +44,9 @@ RESERVED_NAMES = {
     "user_id",
     "version",
 }
+#: Write-only fields besides `api_key`, and the provider that they are for.
+SECRET_FIELDS = {"aws_access_key_id": "aws", "aws_secret_access_key": "aws"}
+
 MAX_CUSTOM_FIELDS = 50
 MAX_CUSTOM_CHARACTERS = 20_000
 MAX_WHOLE_NUMBER = 2**31 - 1
@@ -60,7 +63,7 @@ def looks_secret(name: str) -> bool:
     return _SECRET_NAME.search(re.sub(r"[^a-z]", "", name.lower())) is not None
 
 
-def _number(value: object) -> object:
+def read_number(value: object) -> object:
     """Take exact numbers that come as strings: the web UI sends custom rows so, and "" or "null" for an empty field."""
     if isinstance(value, bool):
         raise ValueError("must be a number")
@@ -142,6 +145,12 @@ def _names_secret(value: Any) -> bool:
     return isinstance(value, list) and any(_names_secret(inner) for inner in value)
 
 
+def check_custom_size(custom: dict[str, Any]) -> None:
+    """Raise ValueError when a configuration would hold more custom fields than is sensible."""
+    if len(custom) > MAX_CUSTOM_FIELDS or len(json.dumps(custom)) > MAX_CUSTOM_CHARACTERS:
+        raise ValueError(f"at most {MAX_CUSTOM_FIELDS} custom fields of {MAX_CUSTOM_CHARACTERS} characters altogether")
+
+
 def _printable(text: str) -> str:
     if not text.isprintable():
         raise ValueError("must not hold control characters")
@@ -155,6 +164,18 @@ def _null_is(value: object) -> BeforeValidator:
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_printable)]
 Temperature = Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)]
 WholeNumber = Annotated[int, Field(ge=1, le=MAX_WHOLE_NUMBER)]
+Secret = Annotated[SecretStr | None, Field(max_length=4096), BeforeValidator(_api_key)]
+
+
+ContextLimit = Annotated[int, Field(ge=1, le=10_000), BeforeValidator(read_number)]
+BaseUrl = Annotated[str, Field(max_length=2000), BeforeValidator(_base_url)]
+MaybeTemperature = Annotated[Temperature | None, BeforeValidator(read_number)]
+MaybeWholeNumber = Annotated[WholeNumber | None, BeforeValidator(read_number)]
+Strategy = Annotated[ContextStrategy, _null_is("balanced")]
+StoredMode = Annotated[Literal[Mode.TEACHING, Mode.LAB_AUTOMATION], _null_is(Mode.TEACHING)]
+Switch = Annotated[bool, _null_is(False)]
+CustomName = Annotated[str, AfterValidator(_custom_name)]
+CustomValue = Annotated[Any, AfterValidator(_custom_value)]
 
 
 class CreateLLMConfig(BaseModel):
@@ -166,28 +187,18 @@ class CreateLLMConfig(BaseModel):
     model_type: ModelType
     provider: ProviderName
     model: Annotated[Line, Field(max_length=200)]
-    context_limit: Annotated[int, Field(ge=1, le=10_000), BeforeValidator(_number)] = Field(
-        description="Size of the model's context window in thousands of tokens."
-    )
-    base_url: Annotated[str, Field(max_length=2000), BeforeValidator(_base_url)] = Field(
-        "", description="Empty for the provider's own address."
-    )
-    temperature: Annotated[Temperature | None, BeforeValidator(_number)] = Field(
-        None, description="Null: not sent to the provider."
-    )
-    max_tokens: Annotated[WholeNumber | None, BeforeValidator(_number)] = Field(
-        None, description="Longest answer in tokens. Null: not sent to the provider."
-    )
-    context_strategy: Annotated[ContextStrategy, _null_is("balanced")] = "balanced"
-    copilot_mode: Annotated[Literal[Mode.TEACHING, Mode.LAB_AUTOMATION], _null_is(Mode.TEACHING)] = Mode.TEACHING
-    is_default: Annotated[bool, _null_is(False)] = False
-    api_key: Annotated[SecretStr | None, Field(max_length=4096), BeforeValidator(_api_key)] = Field(
-        None, description="Write-only: stored encrypted, never shown again."
-    )
+    context_limit: ContextLimit = Field(description="Size of the model's context window in thousands of tokens.")
+    base_url: BaseUrl = Field("", description="Empty for the provider's own address.")
+    temperature: MaybeTemperature = Field(None, description="Null: not sent to the provider.")
+    max_tokens: MaybeWholeNumber = Field(None, description="Longest answer in tokens. Null: not sent to the provider.")
+    context_strategy: Strategy = "balanced"
+    copilot_mode: StoredMode = Mode.TEACHING
+    is_default: Switch = False
+    api_key: Secret = Field(None, description="Write-only: stored encrypted, never shown again.")
+    aws_access_key_id: Secret = Field(None, description="Write-only, for the provider aws.")
+    aws_secret_access_key: Secret = Field(None, description="Write-only, for the provider aws.")
 
-    __pydantic_extra__: dict[
-        Annotated[str, AfterValidator(_custom_name)], Annotated[Any, AfterValidator(_custom_value)]
-    ] = Field(init=False)
+    __pydantic_extra__: dict[CustomName, CustomValue] = Field(init=False)
 
     @field_validator("is_default")
     @classmethod
@@ -196,13 +207,17 @@ class CreateLLMConfig(BaseModel):
             raise ValueError("only text and multimodal models can be the default")
         return is_default
 
+    @field_validator(*SECRET_FIELDS)
+    @classmethod
+    def _secrets_belong_to_their_provider(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        provider = SECRET_FIELDS[info.field_name or ""]
+        if secret is not None and info.data.get("provider", provider) != provider:
+            raise ValueError(f"is for the provider {provider} only")
+        return secret
+
     @model_validator(mode="after")
     def _limit_custom_fields(self) -> CreateLLMConfig:
-        custom = self.custom_fields
-        if len(custom) > MAX_CUSTOM_FIELDS or len(json.dumps(custom)) > MAX_CUSTOM_CHARACTERS:
-            raise ValueError(
-                f"at most {MAX_CUSTOM_FIELDS} custom fields of {MAX_CUSTOM_CHARACTERS} characters altogether"
-            )
+        check_custom_size(self.custom_fields)
         return self
 
     @property
@@ -210,9 +225,15 @@ class CreateLLMConfig(BaseModel):
         """The unknown keys, as they came."""
         return self.__pydantic_extra__
 
+    @property
+    def secrets(self) -> dict[str, SecretStr]:
+        """The secrets besides the key that came, by field name."""
+        given = {name: getattr(self, name) for name in SECRET_FIELDS}
+        return {name: secret for name, secret in given.items() if secret is not None}
+
     def stored(self) -> dict[str, Any]:
-        """Give what goes into the `config` column: everything but the key and what has columns of its own."""
-        columns = {"name", "model_type", "is_default", "api_key"}
+        """Give what goes into the `config` column: everything but secrets and what has columns of its own."""
+        columns = {"name", "model_type", "is_default", "api_key", *SECRET_FIELDS}
         return self.model_dump(mode="json", exclude=columns)
 
 
@@ -229,6 +250,7 @@ class ConfigAnswer(BaseModel):
     group_id: str | None
     is_default: bool
     has_api_key: bool
+    key_error: bool = Field(description="The stored key cannot be decrypted any more and must be entered again.")
     version: int
     created_at: str = Field(description="ISO 8601, UTC, ending in +00:00.")
     updated_at: str = Field(description="ISO 8601, UTC, ending in +00:00.")
@@ -239,6 +261,23 @@ class UserConfigAnswer(ConfigAnswer):
 
     source: Literal["user", "group"]
     group_name: str | None
+
+
+class ProbeResult(BaseModel):
+    """What came of asking a configuration's model for one word."""
+
+    ok: bool
+    latency_ms: int = Field(description="Until the answer was there, or it was clear that none comes.")
+    model: str
+    error: str | None = Field(description="What is wrong and what to do, in one sentence; null when it works.")
+
+
+class ConfigList(BaseModel):
+    """A group's configurations, and the one that its members' turns use unless they choose otherwise."""
+
+    configs: list[ConfigAnswer]
+    default_config: ConfigAnswer | None
+    total: int
 
 
 class UserConfigList(BaseModel):

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible model server on loopback whose answers a test writes beforehand.
+"""A model server on loopback whose answers a test writes beforehand, in every wire format of `tests.ground.wire`.
 
 It runs in a thread with an event loop of its own, so that it answers whatever the test's loop is busy with. Every
 request is kept and its messages and tools are checked as the strictest provider would; `model_server` in conftest.py
@@ -11,7 +11,7 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,11 +19,11 @@ from typing import Any
 from aiohttp import web
 
 from tests.ground.message_rules import check_messages
-from tests.ground.model_script import WAIT_SECONDS, Answer, Cut, Gate, Raw, openai_error, text
+from tests.ground.model_script import WAIT_SECONDS, Answer, openai_error, text
 from tests.ground.schema_rules import check_tools
-
-#: A fixed time: nothing in an answer changes from run to run.
-CREATED = 1_700_000_000
+from tests.ground.wire import WIRES
+from tests.ground.wire.base import Wire
+from tests.ground.wire.openai import OpenAI
 
 
 @dataclass
@@ -32,24 +32,26 @@ class ModelRequest:
 
     headers: dict[str, str]
     body: dict[str, Any]
+    path: str = ""
+    wire: type[Wire] = OpenAI
     _outcome: Future[str] = field(default_factory=Future, repr=False)
 
     @property
     def key(self) -> str:
         """The API key."""
-        return self.headers.get("authorization", "").removeprefix("Bearer ")
+        return self.wire.key(self.headers)
 
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages, in OpenAI's shape."""
-        messages = self.body.get("messages", [])
+        messages = self.wire.messages(self.body)
         assert isinstance(messages, list)
         return messages
 
     @property
     def tool_names(self) -> list[str]:
         """The tools offered."""
-        return [tool["function"]["name"] for tool in self.body.get("tools") or []]
+        return [tool["function"]["name"] for tool in self.wire.tools(self.body) or []]
 
     @property
     def system_prompt(self) -> str:
@@ -84,7 +86,7 @@ class ModelServer:
     """
 
     def __init__(self) -> None:
-        self.base_url = ""
+        self.root_url = ""
         self.requests: list[ModelRequest] = []
         self.title_requests: list[ModelRequest] = []
         self.violations: list[str] = []
@@ -96,6 +98,11 @@ class ModelServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="model-server", daemon=True)
         self._runner: web.AppRunner | None = None
+
+    @property
+    def base_url(self) -> str:
+        """Where OpenAI's clients find it."""
+        return f"{self.root_url}/v1"
 
     # --- what a test says and asks ---------------------------------------------------------------------------------
 
@@ -142,7 +149,7 @@ class ModelServer:
         """Listen on a port that the kernel chooses."""
         self._thread.start()
         port = asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(WAIT_SECONDS)
-        self.base_url = f"http://127.0.0.1:{port}/v1"
+        self.root_url = f"http://127.0.0.1:{port}"
 
     def stop(self) -> None:
         """Break what is still being answered and stop listening."""
@@ -155,7 +162,8 @@ class ModelServer:
 
     async def _listen(self) -> int:
         app = web.Application(client_max_size=64 * 2**20)
-        app.router.add_post("/v1/chat/completions", self._complete)
+        for wire in WIRES:
+            app.router.add_post(wire.path, self._answering(wire))
         app.router.add_get("/v1/models", self._list_models)
         # A client that leaves cancels the handler: that is how a test sees that a turn has let go of the model.
         self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
@@ -171,7 +179,13 @@ class ModelServer:
     async def _list_models(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
 
-    async def _complete(self, http: web.Request) -> web.StreamResponse:
+    def _answering(self, wire: type[Wire]) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def answer(http: web.Request) -> web.StreamResponse:
+            return await self._complete(http, wire)
+
+        return answer
+
+    async def _complete(self, http: web.Request, wire: type[Wire]) -> web.StreamResponse:
         try:
             body = json.loads(await http.text())
         except ValueError:
@@ -179,28 +193,27 @@ class ModelServer:
         if not isinstance(body, dict):
             self.violations.append("a request whose body is not a JSON object")
             return web.Response(status=400)
-        request = ModelRequest({name.lower(): value for name, value in http.headers.items()}, body)
-        self._check(request)
+        headers = {name.lower(): value for name, value in http.headers.items()}
+        request = ModelRequest(headers, body, http.path_qs, wire)
+        self._check(request, http)
         answer = self._choose(request)  # before anybody who waits for the request learns of it
         with self._arrived:
             (self.title_requests if request.is_for_title else self.requests).append(request)
             self._arrived.notify_all()
         try:
-            response = await Reply(http, request, answer).send()
+            response = await wire(http, body, answer).send()
         except (asyncio.CancelledError, ConnectionError):
             request._outcome.set_result("left")
             raise
         request._outcome.set_result("answered")
         return response
 
-    def _check(self, request: ModelRequest) -> None:
-        found = check_messages(request.body.get("messages"))
-        if "tools" in request.body:
-            found += check_tools(request.body["tools"])
-        if not (isinstance(request.body.get("model"), str) and request.body["model"]):
-            found.append("the request names no model")
-        if request.body.get("stream_options") is not None and not request.body.get("stream"):
-            found.append("stream_options without stream")
+    def _check(self, request: ModelRequest, http: web.Request) -> None:
+        found = check_messages(request.wire.messages(request.body))
+        tools = request.wire.tools(request.body)
+        if tools is not None:
+            found += check_tools(tools)
+        found += request.wire.violations(request.body, http)
         number = len(self.requests) + len(self.title_requests) + 1
         self.violations += [f"request {number}: {wrong}" for wrong in found]
 
@@ -223,102 +236,3 @@ class ModelServer:
             if queue:
                 return queue.popleft()
         return self._default
-
-
-class Reply:
-    """Sends one answer to one request, streamed or whole, as the request asks."""
-
-    def __init__(self, http: web.Request, request: ModelRequest, answer: Answer) -> None:
-        self._http = http
-        self._request = request
-        self._answer = answer
-        self._sent = 0
-
-    async def send(self) -> web.StreamResponse:
-        """Send the answer and give the response object that aiohttp wants back."""
-        answer = self._answer
-        if answer.before is not None:
-            await answer.before.hold()
-        if answer.refusal is not None:
-            refusal = answer.refusal
-            headers = {**refusal.headers, "Content-Type": refusal.content_type}
-            return web.Response(status=refusal.status, body=refusal.body, headers=headers)
-        if self._request.body.get("stream"):
-            return await self._stream()
-        return await self._whole()
-
-    async def _stream(self) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
-        await response.prepare(self._http)
-        await self._write(response, {"role": "assistant", "content": ""})
-        for step in self._answer.steps:
-            if isinstance(step, Gate):
-                await step.hold()
-            elif isinstance(step, Cut):
-                self._break()
-                return response
-            elif isinstance(step, Raw):
-                await response.write(step.data)
-            else:
-                self._sent += 1
-                await self._write(response, step)
-        if self._answer.finish_reason is not None:
-            await self._write(response, {}, self._answer.finish_reason)
-        usage = self._answer.usage
-        if usage.told == "asked" and (self._request.body.get("stream_options") or {}).get("include_usage"):
-            await response.write(
-                _event({**self._frame("chat.completion.chunk"), "choices": [], "usage": usage.as_json()})
-            )
-        await response.write(b"data: [DONE]\n\n")
-        await response.write_eof()
-        return response
-
-    async def _write(
-        self, response: web.StreamResponse, delta: dict[str, Any], finish_reason: str | None = None
-    ) -> None:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
-        chunk = {**self._frame("chat.completion.chunk"), "choices": [choice]}
-        if self._answer.usage.told == "every":
-            pieces = sum(isinstance(step, dict) for step in self._answer.steps)
-            share = 1.0 if finish_reason or not pieces else self._sent / pieces
-            chunk["usage"] = self._answer.usage.as_json(share)
-        await response.write(_event(chunk))
-
-    async def _whole(self) -> web.StreamResponse:
-        spoken: list[str] = []
-        thought: list[str] = []
-        for step in self._answer.steps:
-            if isinstance(step, Gate):
-                await step.hold()
-            elif isinstance(step, Cut):
-                self._break()
-                return web.Response()
-            elif isinstance(step, Raw):
-                return web.Response(body=step.data, content_type="application/json")
-            else:
-                spoken.append(step.get("content", ""))
-                thought.append(step.get("reasoning_content", ""))
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(spoken) or None}
-        if any(thought):
-            message["reasoning_content"] = "".join(thought)
-        if self._answer.calls:
-            message["tool_calls"] = [
-                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
-                for c in self._answer.calls
-            ]
-        choice = {"index": 0, "message": message, "finish_reason": self._answer.finish_reason, "logprobs": None}
-        body = {**self._frame("chat.completion"), "choices": [choice]}
-        if self._answer.usage.told != "never":
-            body["usage"] = self._answer.usage.as_json()
-        return web.json_response(body)
-
-    def _frame(self, kind: str) -> dict[str, Any]:
-        return {"id": "chatcmpl-scripted", "object": kind, "created": CREATED, "model": self._request.body.get("model")}
-
-    def _break(self) -> None:
-        if self._http.transport is not None:
-            self._http.transport.abort()
-
-
-def _event(payload: dict[str, Any]) -> bytes:
-    return f"data: {json.dumps(payload)}\n\n".encode()

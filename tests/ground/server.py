@@ -37,9 +37,10 @@ class GNS3Server:
     """The stock `gns3server` command with private ports, projects, images and database, started and stopped at will.
 
     `copilot` is the `[Copilot]` section, or False for `GNS3_COPILOT=0`. `conf` adds to or overrides sections of
-    gns3_server.conf; a value of None removes a setting. `env` does the same for the environment.
-    A stopped or killed server may be started again: home, ports and logins stay. `leftovers` are the command lines of
-    what the last one had left running when it ended; it has been ended too.
+    gns3_server.conf; a value of None removes a setting. `env` does the same for the environment. `debug` has everything
+    logged.
+    A stopped or killed server may be started again, also with another value of `copilot`: home, ports and logins stay.
+    `leftovers` are the command lines of what the last one had left running when it ended; it has been ended too.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class GNS3Server:
         copilot: Mapping[str, object] | bool = True,
         conf: Sections | None = None,
         env: Mapping[str, str | None] | None = None,
+        debug: bool = False,
     ) -> None:
         self.home = home
         self.ports: PortBlock = reserve_ports()
@@ -58,9 +60,10 @@ class GNS3Server:
         self.log_path = home / "gns3server.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.leftovers: list[str] = []
-        self._copilot = copilot
+        self.copilot = copilot
         self._conf = conf or {}
         self._env = env or {}
+        self._arguments = ["--debug"] if debug else []
         self._final_log = b""
         self._mark = secrets.token_hex(8)
         self._admin_token: str | None = None
@@ -70,14 +73,14 @@ class GNS3Server:
 
     def start(self) -> None:
         """Start the server and wait until it answers and can run nodes. Raises RuntimeError with the log's end."""
-        if self._copilot is not False:
+        if self.copilot is not False:
             require_installed_package()
         write_config(self.config_path, self._sections())
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [gns3server_command(), "--config", str(self.config_path)],
+                [gns3server_command(), "--config", str(self.config_path), *self._arguments],
                 cwd=self.home,
-                env=self._environment(),
+                env=self.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -143,6 +146,22 @@ class GNS3Server:
         token = answer.json()["access_token"]
         assert isinstance(token, str)
         return token
+
+    def environment(self) -> dict[str, str]:
+        """Give the environment of the server, and of commands beside it."""
+        environment = dict(os.environ)
+        # Switches and keys are for tests to set, not for the shell that runs them; everything they call is on loopback.
+        for name in [name for name in environment if name.startswith("GNS3_") or name.lower().endswith("_proxy")]:
+            del environment[name]
+        environment |= {"HOME": str(self.home), MARK: self._mark, "PYTHONUNBUFFERED": "1"}
+        if self.copilot is False:
+            environment["GNS3_COPILOT"] = "0"
+        for name, value in self._env.items():
+            if value is None:
+                environment.pop(name, None)
+            else:
+                environment[name] = value
+        return environment
 
     @property
     def database_path(self) -> Path:
@@ -223,25 +242,10 @@ class GNS3Server:
             "Qemu": {"enable_hardware_acceleration": False},
         }
         merge(sections, compute_settings(self.home / "lab-tools"))
-        if isinstance(self._copilot, Mapping):
-            sections["Copilot"] = dict(self._copilot)
+        if isinstance(self.copilot, Mapping):
+            sections["Copilot"] = dict(self.copilot)
         merge(sections, self._conf)
         return sections
-
-    def _environment(self) -> dict[str, str]:
-        environment = dict(os.environ)
-        # Switches and keys are for tests to set, not for the shell that runs them; everything they call is on loopback.
-        for name in [name for name in environment if name.startswith("GNS3_") or name.lower().endswith("_proxy")]:
-            del environment[name]
-        environment |= {"HOME": str(self.home), MARK: self._mark, "PYTHONUNBUFFERED": "1"}
-        if self._copilot is False:
-            environment["GNS3_COPILOT"] = "0"
-        for name, value in self._env.items():
-            if value is None:
-                environment.pop(name, None)
-            else:
-                environment[name] = value
-        return environment
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + START_SECONDS

@@ -37,7 +37,7 @@ def test_help_names_every_command(capsys):
         cli.main(["--help"])
     assert left.value.code == 0
     shown = capsys.readouterr().out
-    assert all(name in shown for name in ("doctor", "demo", "chat", "run"))
+    assert all(name in shown for name in ("doctor", "demo", "chat", "keys", "run"))
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from types import ModuleType
 import pytest
 
 import gns3server_copilot
+from gns3server_copilot.llm.providers import PROVIDERS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "gns3server_copilot"
@@ -73,6 +74,13 @@ def test_requirements_have_no_upper_bound_but_that_of_gns3_server(setup_cfg: con
     bounds = requirements(setup_cfg)
     assert bounds.pop("gns3-server") == ">=3.0.6,<3.1"
     assert {name: bound for name, bound in bounds.items() if not re.fullmatch(r">=[\d.]+", bound)} == {}
+
+
+def test_every_provider_has_an_extra_and_all_of_them_another(setup_cfg: configparser.ConfigParser) -> None:
+    extras = setup_cfg["options.extras_require"]
+    named = {name for name, provider in PROVIDERS.items() if provider.install == f"gns3server-copilot[{name}]"}
+    assert named == PROVIDERS.keys() - {"offline", "openai"}
+    assert sorted(line for name in named for line in extras[name].split()) == sorted(extras["providers"].split())
 
 
 def test_the_installed_package_is_this_version_and_owns_its_start_up_file() -> None:

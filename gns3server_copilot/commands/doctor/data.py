@@ -6,10 +6,15 @@ import asyncio
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from gns3server_copilot.commands.doctor.findings import Finding, good, note, wrong
 from gns3server_copilot.commands.doctor.host_files import DATABASE_VARIABLE, HostFiles
+
+if TYPE_CHECKING:
+    from gns3server_copilot.llm.keys import KeyRing
+    from gns3server_copilot.llm.rotation import Report
 
 
 def check_keys(files: HostFiles) -> Iterator[Finding]:
@@ -28,6 +33,33 @@ def check_keys(files: HostFiles) -> Iterator[Finding]:
         yield good("keys", f"Encryption key: {status.source} ({status.keys} in use).")
     else:
         yield note("keys", f"There is no encryption key yet. It is made when the first API key is stored: {file}.")
+
+
+def check_stored_keys(files: HostFiles) -> Iterator[Finding]:
+    """Try to decrypt every stored API key, showing none."""
+    from gns3server_copilot.llm.keys import KeyRing
+
+    if files.database_url is None and not files.database_file.exists():
+        return
+    try:
+        counts = asyncio.run(_stored_keys(_read_only_url(files), KeyRing(files.secrets_dir)))
+    except Exception:
+        return  # the check of the database says what is wrong with it
+    if counts is None:
+        return
+    if counts.unreadable:
+        names = ", ".join(counts.unreadable)
+        yield wrong(
+            "keys",
+            f"The API keys of these configurations cannot be decrypted and must be entered again: {names}. "
+            "If the encryption key was lost by mistake, restore it instead.",
+        )
+    if counts.older:
+        yield note(
+            "keys", "A rotation of the encryption key has begun and not ended. Run: gns3server-copilot keys rotate"
+        )
+    if counts.newest and not counts.older and not counts.unreadable:
+        yield good("keys", f"Stored API keys: {counts.newest}, all can be decrypted.")
 
 
 def check_prompts() -> Iterator[Finding]:
@@ -89,6 +121,20 @@ def check_database(files: HostFiles) -> Iterator[Finding]:
             "database",
             f"The copilot's tables in {where} were made by a newer version ({current}). Install that one again.",
         )
+
+
+async def _stored_keys(url: str, keys: KeyRing) -> Report | None:
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    from gns3server_copilot.llm.migrations import revisions
+    from gns3server_copilot.llm.rotation import report
+
+    engine = create_async_engine(url)
+    try:
+        current, needed = await revisions(engine)
+        return await report(engine, keys) if current == needed else None
+    finally:
+        await engine.dispose()
 
 
 async def _revisions(url: str) -> tuple[str | None, str]:

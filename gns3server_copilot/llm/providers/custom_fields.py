@@ -14,22 +14,42 @@ from gns3server_copilot.schemas.llm_configs import looks_secret
 #: What every LangChain model declares and no configuration may set: they run code, leave the configuration's address,
 #: or belong to the copilot.
 REFUSED = {
+    "api_version",
     "base_url",
     "cache",
-    "client",
+    "config",
+    "container",
     "custom_get_token_ids",
+    "location",
+    "mcp_servers",
     "metadata",
     "model",
+    "model_id",
     "model_kwargs",
     "model_name",
     "output_version",
     "profile",
+    "project",
     "rate_limiter",
+    "raw_blocks",
     "streaming",
     "tags",
+    "validate_model_on_init",
     "verbose",
+    "vertexai",
 }
-REFUSED_PARTS = ("_client", "api_base", "callback", "endpoint", "header", "http_", "organization", "proxy")
+REFUSED_PARTS = (
+    "api_base",
+    "api_url",
+    "callback",
+    "client",
+    "credentials",
+    "endpoint",
+    "header",
+    "http_",
+    "organization",
+    "proxy",
+)
 
 
 def custom_fields(client: type[BaseChatModel], custom: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
 from gns3server_copilot.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
 from gns3server_copilot.llm.config import LLMConfig
+from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
@@ -48,7 +49,8 @@ CONFIG = LLMConfig(
 @pytest_asyncio.fixture(loop_scope="session")
 async def service(app_server, app_project):
     users = {ALICE.user_id, BOB.user_id}
-    opened = await AgentService.open(app_project, app_server.app, Settings(tool_rounds=2), users)
+    usage = UsageStore(app_server.app.state._db_engine)
+    opened = await AgentService.open(app_project, app_server.app, Settings(tool_rounds=2), usage, users)
     yield opened
     await opened.close("The test is over.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -93,6 +94,14 @@ async def test_a_missing_package_is_named_with_the_pip_command(monkeypatch: pyte
     assert 'pip install "gns3server-copilot[acme]"' in raised.value.message
     assert "acme" not in installed_providers()
     assert {"offline", "openai"} <= set(installed_providers())
+
+
+@pytest.mark.parametrize("name", sorted(PROVIDERS.keys() - {"offline"}))
+async def test_every_providers_missing_package_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = replace(PROVIDERS[name], package="langchain_that_is_not_there")
+    monkeypatch.setitem(PROVIDERS, name, absent)
+    with pytest.raises(InvalidRequestError, match=rf'pip install "{re.escape(absent.install or "")}"'):
+        await prepare_provider(name)
 
 
 async def test_a_broken_package_is_not_called_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

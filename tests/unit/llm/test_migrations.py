@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from gns3server_copilot.errors import UnavailableError
+from gns3server_copilot.llm import migrations
 from gns3server_copilot.llm.migrations import VERSION_TABLE
 from gns3server_copilot.llm.store import revisions, upgrade
 from gns3server_copilot.llm.tables import metadata
@@ -29,6 +33,47 @@ async def run(database: Database, sql: str, **values: object) -> list[Any]:
 async def schema(database: Database) -> dict[str, str]:
     rows = await run(database, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
     return {row.name: row.sql for row in rows}
+
+
+def parts(sql: str) -> list[str]:
+    """Give the columns and constraints of a CREATE statement, sorted: columns that were added later come last there."""
+    head, _, body = sql.partition("(")
+    return [head.strip(), *sorted(" ".join(part.split()) for part in re.split(r",(?![^()]*\))", body.rstrip()[:-1]))]
+
+
+async def at_revision(database: Database, revision: str) -> None:
+    """Bring our tables to an earlier revision than the present one."""
+
+    def upgrade_to(connection: Connection) -> None:
+        config = migrations._config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+    async with database.engine.begin() as connection:
+        await connection.run_sync(upgrade_to)
+
+
+EARLIER = [revision.revision for revision in ScriptDirectory.from_config(migrations._config()).walk_revisions()][1:]
+
+
+@pytest.mark.parametrize("revision", EARLIER)
+async def test_every_earlier_revision_is_upgraded_and_keeps_what_it_holds(
+    host_database: Database, revision: str
+) -> None:
+    await at_revision(host_database, revision)
+    assert (await revisions(host_database.engine))[0] == revision
+    user = (await host_database.add_user("alice")).id.replace("-", "")
+    await run(host_database, INSERT, **row("1", user=user, default=True))
+    await run(host_database, "UPDATE copilot_llm_configs SET encrypted_api_key = 'token', key_id = 'k'")
+    before = (await run(host_database, "SELECT * FROM copilot_llm_configs"))[0]._asdict()
+    await upgrade(host_database.engine)
+    current, needed = await revisions(host_database.engine)
+    assert current == needed
+    after = (await run(host_database, "SELECT * FROM copilot_llm_configs"))[0]._asdict()
+    assert {name: after[name] for name in before} == before
+    assert all(after[name] is None for name in set(after) - set(before))
+    with pytest.raises(IntegrityError):  # the partial index is still there
+        await run(host_database, INSERT, **row("2", user=user, default=True))
 
 
 async def test_a_database_of_the_host_gets_all_our_tables(host_database: Database) -> None:
@@ -56,9 +101,7 @@ async def test_the_created_tables_are_what_the_definitions_would_create(database
         await connection.run_sync(metadata.create_all)
     created = {name: sql for name, sql in (await schema(database)).items() if "copilot" in name}
     del created[VERSION_TABLE]
-    assert {name: sorted(sql.split("\n")) for name, sql in created.items()} == {
-        name: sorted(sql.split("\n")) for name, sql in migrated.items()
-    }
+    assert {name: parts(sql) for name, sql in created.items()} == {name: parts(sql) for name, sql in migrated.items()}
 
 
 async def test_a_second_upgrade_changes_nothing(database: Database) -> None:

@@ -351,7 +351,7 @@ async def test_connections_of_a_dropped_model_are_closed(model_server: ModelServ
     await sent(model_server, config)
     [model] = factory._models.values()
     client = model.http_async_client  # type: ignore[attr-defined]
-    pool = client._transport._pool
+    pool = client._transport.inner._pool
     assert pool.connections
     factory._models.clear()
     del client, model

@@ -99,6 +99,7 @@ async def test_answers_have_the_shape_that_clients_read(store: ConfigStore, alic
         "group_id": None,
         "is_default": True,
         "has_api_key": True,
+        "key_error": False,
         "version": 0,
         "created_at": answer["created_at"],
         "updated_at": answer["updated_at"],

@@ -331,3 +331,16 @@ def test_only_chat_models_can_be_the_default() -> None:
     for model_type in ("vision", "stt", "tts", "embedding", "reranking", "other"):
         assert refused(model_type=model_type, is_default=True) == ["is_default"]
         create(model_type=model_type, is_default=False)
+
+
+def test_aws_credentials_are_secrets_of_aws_alone() -> None:
+    both = {"aws_access_key_id": "AKIA0123456789", "aws_secret_access_key": "very-secret"}
+    made = create(provider="aws", region_name="us-east-1", **both)
+    assert {name: secret.get_secret_value() for name, secret in made.secrets.items()} == both
+    assert made.stored()["region_name"] == "us-east-1"
+    assert not both.keys() & made.stored().keys()
+    assert "very-secret" not in repr(made) + made.model_dump_json()
+    assert create(provider="aws", aws_access_key_id="", aws_secret_access_key=None).secrets == {}
+    for name, value in both.items():
+        assert refused(**{name: value}) == [name]
+        assert refused(provider="aws", **{name: "****6789"}) == [name]
