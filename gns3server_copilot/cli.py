@@ -6,9 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from gns3server_copilot import __version__
+from gns3server_copilot.commands.streams import make_tolerant
 
 #: Each subcommand with the module whose `main(argv)` runs it and what it does. Modules load when they are needed.
 COMMANDS = {
@@ -24,24 +26,32 @@ INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and give its exit status: 0, 1 after a failure, 2 for wrong usage, 130 after Ctrl-C."""
     words = list(sys.argv[1:] if argv is None else argv)
+    make_tolerant()
     try:
-        if words and words[0] in COMMANDS:
-            status: int = import_module(COMMANDS[words[0]][0]).main(words[1:])
-            return status
-        parser = _parser()
-        parser.parse_args(words)  # leaves for --help, --version and wrong usage
-        parser.error("name a command first")
+        try:
+            return _run(words)
+        finally:
+            sys.stdout.flush()  # here, since what fails at Python's own end is shown with a traceback
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # who read our output has left; without this, Python would complain about it at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # who read our output has left
+        _drop_output()
         return 1
     except Exception as error:
         if (sentence := _sentence(error)) is None:
             raise
-        print(f"gns3server-copilot: {sentence}", file=sys.stderr)
+        with suppress(OSError):
+            print(f"gns3server-copilot: {sentence}", file=sys.stderr)
         return 1
+
+
+def _run(words: list[str]) -> int:
+    if words and words[0] in COMMANDS:
+        status: int = import_module(COMMANDS[words[0]][0]).main(words[1:])
+        return status
+    parser = _parser()
+    parser.parse_args(words)  # leaves for --help, --version and wrong usage
+    parser.error("name a command first")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,9 +71,29 @@ def _sentence(error: Exception) -> str | None:
     """Give the sentence that tells a person what to do; None for what is a bug of ours."""
     if isinstance(error, ModuleNotFoundError):
         return f"The Python package {error.name} is missing. Run: gns3server-copilot doctor"
+    if isinstance(error, OSError):
+        reason = error.strerror or type(error).__name__
+        if _output_fails():
+            _drop_output()
+            return f"The output cannot be written: {reason}."
+        return f"{reason}: {error.filename}." if error.filename else f"{reason}."
     # what raises a CopilotError has loaded the module; loading it here would slow every start
     errors = sys.modules.get("gns3server_copilot.errors")
     return str(error) if errors is not None and isinstance(error, errors.CopilotError) else None
+
+
+def _output_fails() -> bool:
+    """Tell whether it was our output that failed: then it fails again."""
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
+
+
+def _drop_output() -> None:
+    """Let what is still to be written go nowhere; without this, Python would complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import getpass
-import os
 import ssl
 import sys
 import uuid
@@ -13,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from gns3server_copilot.commands.answer import Answer
+from gns3server_copilot.commands.password import PASSWORD_VARIABLE, read_password
 from gns3server_copilot.commands.server import NO_PRIVILEGE, Server
 from gns3server_copilot.commands.terminal import FAINT, RED, Keyboard, Screen, interrupts
 from gns3server_copilot.errors import CopilotError, ForbiddenError, NotFoundError
 from gns3server_copilot.schemas.modes import Mode
 
-PASSWORD_VARIABLE = "GNS3_COPILOT_PASSWORD"
 DEFAULT_SERVER = "http://127.0.0.1:3080"
 MODES = {
     "teaching": Mode.TEACHING,
@@ -37,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="gns3server-copilot chat",
         description="Chat with the copilot about a project of a running gns3-server. Ctrl-C stops an answer; at the "
-        "prompt, Ctrl-C or Ctrl-D leaves.",
+        "prompt, Ctrl-D leaves, and so does Ctrl-C when it is pressed twice.",
         epilog=f"The password is asked for, or taken from the environment variable {PASSWORD_VARIABLE}.",
     )
     add_server_options(parser)
@@ -57,15 +55,6 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ca-file", metavar="FILE", help="certificate that a server with its own certificate is checked by"
     )
-
-
-def read_password(user: str) -> str:
-    """Give the user's password: from the environment, else asked for. Raises CopilotError when neither can be."""
-    if (password := os.environ.get(PASSWORD_VARIABLE)) is not None:
-        return password
-    if not sys.stdin.isatty():
-        raise CopilotError(f"Set {PASSWORD_VARIABLE} to the password: there is no terminal to ask for it.")
-    return getpass.getpass(f"Password of the GNS3 user {user}: ")
 
 
 def certificates(ca_file: str | None) -> ssl.SSLContext | bool:
@@ -103,6 +92,9 @@ async def choose_project(server: Server, wanted: str | None) -> dict[str, Any]:
     """
     projects = [one for one in await server.get("/projects") if isinstance(one, dict)]
     if not projects:
+        me = await server.get("/access/users/me")
+        if isinstance(me, dict) and me.get("is_superadmin"):
+            raise NotFoundError("There is no project yet. Create one in GNS3, then ask again.")
         raise NotFoundError(f"There is no project that this user may see. {NO_PRIVILEGE}")
     opened = [one for one in projects if one["status"] == "opened"]
     if wanted is None:
@@ -132,16 +124,26 @@ async def run_chat(
     session_id: str | None = None,
     mode: Mode | None = None,
     verify: ssl.SSLContext | bool = True,
+    resumable: bool = True,
     out: TextIO = sys.stdout,
 ) -> int:
     """Ask the questions one after the other, or those that a person types when `questions` is None.
 
     Gives the exit status: 0, 1 when a turn ended in an error, 130 when one was interrupted. A person who types
-    leaves with 0 unless the last turn failed.
+    leaves with 0 unless the last turn failed, and is told how to go on later if the conversation is `resumable`.
     """
     async with Server(base_url, token, verify=verify) as server:
-        chat = Chat(server, project_id, session_id or str(uuid.uuid4()), mode, Screen(out))
-        return await (chat.ask_all(questions) if questions is not None else chat.converse())
+        screen = Screen(out)
+        session_id = session_id or str(uuid.uuid4())
+        chat = Chat(server, project_id, session_id, mode, screen)
+        # one watch for the whole chat: between two, Ctrl-C would end the program
+        with interrupts() as pressed:
+            if questions is not None:
+                return await chat.ask_all(questions, pressed)
+            status = await chat.converse(pressed)
+        if resumable:
+            screen.line(f"To go on later: --session {session_id}", FAINT)
+        return status
 
 
 class Chat:
@@ -154,48 +156,54 @@ class Chat:
         self._mode = mode
         self._screen = screen
 
-    async def ask_all(self, questions: Sequence[str]) -> int:
+    async def ask_all(self, questions: Sequence[str], pressed: asyncio.Event) -> int:
         """Ask the questions in order, up to the first that is interrupted; gives the worst status."""
         worst = 0
         for question in questions:
-            worst = max(worst, await self.ask(question))
+            worst = max(worst, await self.ask(question, pressed))
             if worst == INTERRUPTED:
                 break
         return worst
 
-    async def converse(self) -> int:
-        """Ask what a person types until they leave; gives the status of the last turn."""
-        keyboard = Keyboard()
+    async def converse(self, pressed: asyncio.Event) -> int:
+        """Ask what a person types until they leave; gives the status of the last turn, 0 if it was interrupted."""
+        keyboard = Keyboard(pressed, self._screen.styled("Press Ctrl-C again or Ctrl-D to leave.", FAINT))
         status = 0
-        while (line := await keyboard.line("\n> ")) is not None:
+        while (line := await keyboard.line("> ")) is not None:
             question = line.strip()
             if question.casefold() in ("exit", "quit", "/exit", "/quit"):
                 break
             if question:
-                status = await self.ask(question)
+                status = await self.ask(question, pressed)
         self._screen.line("")
-        self._screen.line(f"To go on later: --session {self._session_id}", FAINT)
         return 0 if status == INTERRUPTED else status
 
-    async def ask(self, question: str) -> int:
-        """Ask, show the answer as it comes, and give its status; Ctrl-C stops the answer."""
+    async def ask(self, question: str, pressed: asyncio.Event) -> int:
+        """Ask, show the answer as it comes, and give its status; Ctrl-C stops the answer.
+
+        Every Ctrl-C up to the end of the stopped answer counts as that one.
+        """
         answer = Answer(self._screen)
+        if pressed.is_set():  # before there was anything to stop on the server
+            answer.stopped()
+            pressed.clear()
+            return INTERRUPTED
         receiving = asyncio.create_task(self._receive(question, answer))
+        stop = asyncio.create_task(pressed.wait())
         interrupted = False
-        with interrupts() as pressed:
-            stop = asyncio.create_task(pressed.wait())
-            try:
-                await asyncio.wait({receiving, stop}, return_when=asyncio.FIRST_COMPLETED)
-                interrupted = not receiving.done()
-                if interrupted:
-                    await self._abort()
-                    await asyncio.wait({receiving}, timeout=STOP_SECONDS)
-                    answer.stopped()
-            finally:
-                stop.cancel()
-                receiving.cancel()
-                await asyncio.gather(stop, receiving, return_exceptions=True)
+        try:
+            await asyncio.wait({receiving, stop}, return_when=asyncio.FIRST_COMPLETED)
+            interrupted = not receiving.done()
+            if interrupted:
+                await self._abort()
+                await asyncio.wait({receiving}, timeout=STOP_SECONDS)
+                answer.stopped()
+        finally:
+            stop.cancel()
+            receiving.cancel()
+            await asyncio.gather(stop, receiving, return_exceptions=True)
         if interrupted:
+            pressed.clear()
             return INTERRUPTED
         if (error := receiving.exception()) is None:
             return answer.status

@@ -20,7 +20,10 @@ CONNECT_SECONDS = 10.0
 #: A stream is silent for 15 s at most (heartbeats); four times that means that the server is gone.
 SILENCE_SECONDS = 60.0
 MAX_MESSAGE = 300
+#: What OpenSSL says, in its several versions, about an answer that is no TLS.
+NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 
+BAD_ADDRESS = "The server's address must look like http://127.0.0.1:3080"
 NO_PRIVILEGE = (
     "A new GNS3 user has no privilege until an admin adds the user to a group and gives that group an ACL entry."
 )
@@ -31,14 +34,17 @@ class Server:
 
     def __init__(self, base_url: str, token: str = "", *, verify: ssl.SSLContext | bool = True) -> None:
         self.base_url = checked_url(base_url)
-        self._client = httpx.AsyncClient(
-            base_url=f"{self.base_url}/v3",
-            headers={"authorization": f"Bearer {token}"} if token else {},
-            timeout=httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS),
-            verify=verify,
-            # a proxy of the environment is no way to this machine's own server
-            trust_env=not _is_loopback(self.base_url),
-        )
+        try:
+            self._client = httpx.AsyncClient(
+                base_url=f"{self.base_url}/v3",
+                headers={"authorization": f"Bearer {token}"} if token else {},
+                timeout=httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS),
+                verify=verify,
+                # a proxy of the environment is no way to this machine's own server
+                trust_env=not _is_loopback(self.base_url),
+            )
+        except httpx.InvalidURL as error:
+            raise CopilotError(BAD_ADDRESS) from error
 
     async def __aenter__(self) -> Self:
         return self
@@ -74,7 +80,7 @@ class Server:
     async def events(self, path: str, body: Any) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
         """Post and give the events of the answer's stream as they come."""
         try:
-            async with self._client.stream("POST", path, json=body) as response:
+            async with self._client.stream("POST", path, **_content(body)) as response:
                 if response.is_error:
                     await response.aread()
                     raise _refusal(response)
@@ -84,7 +90,7 @@ class Server:
 
     async def _call(self, method: str, path: str, body: Any = None) -> Any:
         try:
-            response = await self._client.request(method, path, json=body)
+            response = await self._client.request(method, path, **_content(body))
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
         if response.is_error:
@@ -99,6 +105,10 @@ class Server:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             return CopilotError(
                 f"The certificate of {self.base_url} cannot be verified. Name its authority with --ca-file."
+            )
+        if any(reason in str(error) for reason in NO_TLS):
+            return CopilotError(
+                f"{self.base_url} answers, but not with TLS: the server may speak http. Try the address with http://."
             )
         if isinstance(error, httpx.TimeoutException):
             return CopilotError(f"{self.base_url} did not answer in time.")
@@ -117,7 +127,7 @@ def checked_url(url: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise CopilotError("The server's address must look like http://127.0.0.1:3080")
+        raise CopilotError(BAD_ADDRESS)
     if parts.username or parts.password:
         raise CopilotError("Leave name and password out of the server's address: --user names the user.")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v3')}"
@@ -140,6 +150,14 @@ async def read_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[dict[str, A
                 continue
             if isinstance(event, dict):
                 yield event
+
+
+def _content(body: Any) -> dict[str, Any]:
+    if body is None:
+        return {}
+    # bytes of the command line that are no text arrive as surrogates, which UTF-8 has no place for
+    text = json.dumps(body, ensure_ascii=False).encode(errors="replace")
+    return {"content": text, "headers": {"content-type": "application/json"}}
 
 
 def _refusal(response: httpx.Response) -> GNS3Error:

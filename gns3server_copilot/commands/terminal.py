@@ -9,7 +9,7 @@ import signal
 import sys
 import termios
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
@@ -40,10 +40,14 @@ class Screen:
 
     def line(self, text: str, colour: str = "") -> None:
         """Show a line of its own."""
-        shown = printable(text)
         if not self._at_line_start:
             self._write("\n")
-        self._write(f"\x1b[{colour}m{shown}\x1b[0m\n" if colour and self._coloured else f"{shown}\n")
+        self._write(f"{self.styled(text, colour)}\n")
+
+    def styled(self, text: str, colour: str) -> str:
+        """Give a text as it is written here in a colour."""
+        shown = printable(text)
+        return f"\x1b[{colour}m{shown}\x1b[0m" if colour and self._coloured else shown
 
     def end_line(self) -> None:
         """End a line that has been begun."""
@@ -76,16 +80,26 @@ def interrupts() -> Iterator[asyncio.Event]:
 
 
 class Keyboard:
-    """Reads a person's lines while the event loop runs on; from a pipe as well."""
+    """Reads a person's lines while the event loop runs on; from a pipe as well.
 
-    def __init__(self) -> None:
-        self._read = _typed_line if sys.stdin.isatty() else _Pipe(sys.stdin.fileno()).line
-        if sys.stdin.isatty():
+    `pressed` is set by Ctrl-C. At a prompt the first one only shows `hint`: it may have been meant for an answer that
+    has just ended.
+    """
+
+    def __init__(self, pressed: asyncio.Event, hint: str) -> None:
+        self._pressed = pressed
+        self._hint = hint
+        self._typing = sys.stdin.isatty()
+        self._read = _typed_line if self._typing else _Pipe(sys.stdin.fileno()).line
+        self._typed_so_far: Callable[[], str] = str
+        if self._typing:
             with suppress(ImportError):
-                import readline  # noqa: F401  # gives input() arrow keys and earlier lines
+                import readline  # gives input() arrow keys and earlier lines
+
+                self._typed_so_far = readline.get_line_buffer
 
     async def line(self, prompt: str) -> str | None:
-        """Give the next line; None at the end of the input and on Ctrl-C."""
+        """Give the next line; None at the end of the input, at a second Ctrl-C, and for a pipe at the first."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[str | None] = loop.create_future()
 
@@ -95,21 +109,37 @@ class Keyboard:
 
         def read() -> None:
             try:
-                line = self._read(prompt)
+                line = self._read(f"\n{prompt}")
             except (EOFError, OSError, ValueError):
                 line = None
             with suppress(RuntimeError):  # the loop has ended: nobody waits any more
                 loop.call_soon_threadsafe(deliver, line)
 
-        with interrupts() as pressed, _terminal_kept():
+        hinted = self._typing and self._pressed.is_set()
+        if hinted:
+            self._pressed.clear()
+            print(self._hint, flush=True)
+        with _terminal_kept():
             # a daemon, since nothing can end a thread that waits for a key
             threading.Thread(target=read, daemon=True, name="keyboard").start()
-            leave = asyncio.create_task(pressed.wait())
-            try:
-                await asyncio.wait((answer, leave), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                leave.cancel()
-            return answer.result() if answer.done() else None
+            while not await self._answered(answer):
+                if hinted or not self._typing:
+                    return None
+                hinted = True
+                # the thread still reads, and still holds what has been typed
+                print(f"\n{self._hint}\n{prompt}{self._typed_so_far()}", end="", flush=True)
+            return answer.result()
+
+    async def _answered(self, answer: asyncio.Future[str | None]) -> bool:
+        """Wait for the line or for Ctrl-C, and tell whether it was the line."""
+        interrupted = asyncio.create_task(self._pressed.wait())
+        try:
+            await asyncio.wait((answer, interrupted), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            interrupted.cancel()
+        if not answer.done():
+            self._pressed.clear()
+        return answer.done()
 
 
 def _typed_line(prompt: str) -> str:

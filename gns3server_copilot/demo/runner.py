@@ -69,7 +69,9 @@ async def _run(options: argparse.Namespace) -> int:
             ping = await exchange_traffic(server.api, lab)
             await store_offline_configuration(server.api)
             _introduce(server, ping, time.monotonic() - begun)
-            status = await run_chat(server.url, server.token, lab.project_id, questions=options.once)
+            status = await run_chat(
+                server.url, server.token, lab.project_id, questions=options.once, resumable=options.keep
+            )
             if options.keep:
                 await _keep(server, lab)
             _say("Stopping the server and removing its home …")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -105,6 +106,81 @@ def test_a_reader_who_leaves_ends_the_command_quietly(tmp_path):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(30) == 1
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["--help"], ["doctor"]])
+def test_an_output_that_cannot_be_written_is_one_sentence(tmp_path, words, unbuffered):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gns3server_copilot.cli", *words],
+            env=command_environment(tmp_path, PYTHONUNBUFFERED=unbuffered),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    if words == ["--help"] and unbuffered:
+        assert done.stderr == ""  # argparse takes the error for itself
+    else:
+        assert done.stderr == "gns3server-copilot: The output cannot be written: No space left on device.\n"
+        assert done.returncode == 1
+
+
+def test_another_failure_of_the_system_is_a_sentence_too(command, capsys):
+    command(raising(PermissionError(13, "Permission denied", "/some/file")))
+    assert cli.main(["doctor"]) == 1
+    assert capsys.readouterr().err == "gns3server-copilot: Permission denied: /some/file.\n"
+
+
+def test_closed_streams_do_no_harm(tmp_path):
+    (tmp_path / "talker.py").write_text(
+        "import sys\ndef main(words):\n    print('x', sys.stdin.isatty(), sys.stdout.isatty())\n    return 7\n"
+    )
+    code = (
+        "import sys; from gns3server_copilot import cli; cli.COMMANDS['x'] = ('talker', ''); sys.exit(cli.main(['x']))"
+    )
+
+    def close():
+        for descriptor in range(3):
+            os.close(descriptor)
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=command_environment(tmp_path),
+        cwd=tmp_path,
+        preexec_fn=close,
+        check=False,
+    )
+    assert done.returncode == 7
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_signs_that_the_terminal_lacks_are_replaced(tmp_path, encoding):
+    (tmp_path / "shower.py").write_text(
+        "import sys\n"
+        "def main(words):\n"
+        "    print('✓ ✗ – → … ─ é 漢 \\udcff')\n"
+        "    print('✗ 漢', file=sys.stderr)\n"
+        "    return 0\n"
+    )
+    code = (
+        "import sys; from gns3server_copilot import cli; cli.COMMANDS['x'] = ('shower', ''); sys.exit(cli.main(['x']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=command_environment(tmp_path, PYTHONIOENCODING=encoding),
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    shown = {
+        "ascii": ("+ x - -> ... - ? ? ?\n", "x ?\n"),
+        "latin-1": ("+ x - -> ... - é ? ?\n", "x ?\n"),
+        "utf-8": ("✓ ✗ – → … ─ é 漢 ?\n", "✗ 漢\n"),
+    }
+    assert (done.stdout.decode(encoding), done.stderr.decode(encoding)) == shown[encoding]
+    assert done.returncode == 0
 
 
 FAKE_HOST = """

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gns3server_copilot.commands.doctor import data, environment, startup
-from gns3server_copilot.commands.doctor.findings import Finding, Mark, contained
+from gns3server_copilot.commands.doctor.findings import Finding, Mark, contained, wrong
 from gns3server_copilot.commands.doctor.host_files import HostFiles, find_host_files
 
 #: For the paths below it when gns3-server is not installed.
@@ -34,11 +34,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--user", metavar="NAME", default="admin", help="GNS3 user to log in as (default: admin)")
     parser.add_argument("--ca-file", metavar="FILE", help="certificate that a server with its own one is checked by")
     options = parser.parse_args(argv)
-    password = None
-    if options.server:
-        from gns3server_copilot.commands.chat import read_password
-
-        password = read_password(options.user)
+    # a password is asked for before anything is shown
+    running = _running(options) if options.server else ()
     host_version = environment.host_version()
     files = find_host_files(
         os.environ,
@@ -47,9 +44,7 @@ def main(argv: Sequence[str]) -> int:
         version=host_version or USUAL_HOST_VERSION,
         config=options.config,
     )
-    findings: Iterator[Finding] = check_installation(files, host_version)
-    if password is not None:
-        findings = chain(findings, _running(options, password))
+    findings = chain(check_installation(files, host_version), running)
     return _print_json(findings, sys.stdout) if options.json else _print(findings, sys.stdout)
 
 
@@ -62,15 +57,24 @@ def check_installation(files: HostFiles, host_version: str | None) -> Iterator[F
     yield from contained("modules", startup.check_modules)
     yield from contained("packages", environment.check_packages)
     yield from contained("providers", environment.check_providers)
-    yield from contained("keys", lambda: data.check_keys(files))
-    yield from contained("database", lambda: data.check_database(files))
-    yield from contained("keys", lambda: data.check_stored_keys(files))
+    if files.unusable_config is None:  # else they would be looked for in places that were never meant
+        yield from contained("keys", lambda: data.check_keys(files))
+        yield from contained("database", lambda: data.check_database(files))
+        yield from contained("keys", lambda: data.check_stored_keys(files))
     yield from contained("knowledge", data.check_prompts)
     yield from contained("tools", data.check_tools)
     yield from contained("tokens", data.check_token_table)
 
 
-def _running(options: argparse.Namespace, password: str) -> Iterator[Finding]:
+def _running(options: argparse.Namespace) -> Iterator[Finding]:
+    from gns3server_copilot.commands.password import read_password
+    from gns3server_copilot.errors import CopilotError
+
+    try:
+        password = read_password(options.user)
+    except CopilotError as error:
+        return iter([wrong("server", f"The running server was not asked. {error.message}")])
+
     async def collect() -> list[Finding]:
         from gns3server_copilot.commands.chat import certificates
         from gns3server_copilot.commands.doctor.running import check_running_server

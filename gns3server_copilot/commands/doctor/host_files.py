@@ -6,6 +6,7 @@ The rules are those of `gns3server.config.Config`, which is not used for this: i
 from __future__ import annotations
 
 import configparser
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,17 @@ DATABASE_VARIABLE = "GNS3_DATABASE_URI"
 
 @dataclass(frozen=True)
 class HostFiles:
-    """`config_files` are those that exist, in gns3-server's order; `database_url` is set when a variable names one."""
+    """`config_files` are those that exist, in gns3-server's order; `database_url` is set when a variable names one.
+
+    `unusable_config` is a file that was named but cannot be read: gns3-server would not start with it, and the folders
+    mean nothing then.
+    """
 
     config_files: tuple[Path, ...]
     config_dir: Path
     secrets_dir: Path
     database_url: str | None
+    unusable_config: Path | None = None
 
     @property
     def database_file(self) -> Path:
@@ -47,14 +53,19 @@ def find_host_files(
             Path("/etc/xdg/GNS3.conf"),
         )
     )
-    existing = tuple(file for file in candidates if file.exists())
+    existing = tuple(file for file in candidates if os.path.exists(file))  # no error for a folder that is closed to us
     config_dir = existing[0].parent if existing else candidates[0].parent if config else user_dir
     return HostFiles(
         config_files=existing,
         config_dir=config_dir,
         secrets_dir=_secrets_dir(existing) or config_dir,
         database_url=environment.get(DATABASE_VARIABLE),
+        unusable_config=None if config is None or _readable(config) else config,
     )
+
+
+def _readable(file: Path) -> bool:
+    return os.path.isfile(file) and os.access(file, os.R_OK)
 
 
 def _secrets_dir(config_files: tuple[Path, ...]) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import os
 import site
@@ -41,18 +42,32 @@ print(json.dumps(failures))
 def check_settings(files: HostFiles) -> Iterator[Finding]:
     """Read the [Copilot] section, and tell whether it switches the copilot off."""
     from gns3server_copilot.errors import SettingsError
-    from gns3server_copilot.settings import load_settings
+    from gns3server_copilot.settings import SECTION, load_settings
 
+    if files.unusable_config is not None:
+        how = "cannot be read" if os.path.exists(files.unusable_config) else "does not exist"
+        yield wrong(
+            "settings",
+            f"The file {files.unusable_config} of --config {how}; gns3server would not start with it. "
+            "Keys and database were not looked for.",
+        )
+        return
     try:
         settings = load_settings(str(file) for file in files.config_files)
     except SettingsError as error:
-        yield wrong("settings", f"{error.message} Until it is put right, the copilot answers 503.")
+        yield wrong("settings", f"{error.message.rstrip('.')}. Until it is put right, the copilot answers 503.")
         return
     where = ", ".join(str(file) for file in files.config_files) or "no gns3_server.conf, so all defaults"
     if settings.enabled:
         yield good("settings", f"Settings: {where}.")
     else:
         yield note("settings", f"The copilot is switched off: [Copilot] enabled = false in {where}.")
+    for file in files.config_files:
+        parser = configparser.ConfigParser(interpolation=None)
+        parser.read(file, encoding="utf-8")
+        for section in parser.sections():
+            if section != SECTION and section.strip().casefold() == SECTION.casefold():
+                yield note("settings", f"The section [{section}] in {file} is ignored: its name must be [{SECTION}].")
 
 
 def check_start_up_file(directories: list[Path] | None = None) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import io
 import json
@@ -18,9 +19,9 @@ import time
 import pytest
 
 from gns3server_copilot.commands.answer import result_line, short_arguments
-from gns3server_copilot.commands.chat import run_chat
+from gns3server_copilot.commands.chat import Chat, run_chat
 from gns3server_copilot.commands.server import Server, checked_url
-from gns3server_copilot.commands.terminal import printable
+from gns3server_copilot.commands.terminal import Screen, printable
 from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.schemas.modes import Mode
 from tests.unit.commands.fake_copilot import (
@@ -197,10 +198,12 @@ def test_an_address_may_be_typed_in_several_ways(typed, meant):
     assert checked_url(typed) == meant
 
 
-@pytest.mark.parametrize("typed", ["ftp://x", "http://", "http://x:port", "http://x:99999", "http://[::1", ""])
+@pytest.mark.parametrize(
+    "typed", ["ftp://x", "http://", "http://\udcff", "http://x:port", "http://x:99999", "http://[::1", ""]
+)
 def test_an_address_that_cannot_be_is_refused(typed):
     with pytest.raises(CopilotError, match="must look like"):
-        checked_url(typed)
+        Server(typed)
 
 
 def test_credentials_do_not_belong_into_the_address():
@@ -233,6 +236,28 @@ def test_a_question_is_asked_once_about_the_named_or_only_open_project(tmp_path,
     assert (done.returncode, done.stdout, done.stderr) == (0, "You said hello\n", "")
 
 
+def test_bytes_that_are_no_text_are_replaced_in_what_is_sent(tmp_path, copilot):
+    done = once(tmp_path, copilot, "--once", os.fsdecode(b"\xff\xfe bad bytes"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert copilot.asked[0]["message"] == "?? bad bytes"
+    done = once(tmp_path, copilot, "--user", os.fsdecode(b"\xff"), "--once", "hello")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_that_lacks_our_signs_shows_others(tmp_path, copilot):
+    copilot.scripts["go"] = [event("content", content="é 漢\n"), tool_end(GOOD), DONE]
+    done = once(tmp_path, copilot, "--once", "go", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "? ?\n+ create_gns3_node: 1 of 1\n", "")
+
+
+def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path, copilot):
+    with open("/dev/full", "w") as full:
+        process = start(tmp_path, copilot, "--once", "go", stdout=full, stderr=subprocess.PIPE, text=True)
+        _, complaints = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert complaints == "gns3server-copilot: The output cannot be written: No space left on device.\n"
+
+
 def test_questions_may_come_from_a_pipe(tmp_path, copilot):
     environment = {"GNS3_COPILOT_PASSWORD": PASSWORD}
     done = run_command(tmp_path, "chat", "--server", copilot.url, stdin="one\n\ntwo", **environment)
@@ -259,8 +284,15 @@ def test_what_cannot_be_is_said_in_one_sentence(tmp_path, copilot, arguments, en
     assert TOKEN not in done.stderr and PASSWORD not in done.stderr
 
 
+def test_an_admin_without_projects_is_told_to_create_one(tmp_path, copilot):
+    copilot.projects = []
+    done = once(tmp_path, copilot, "--once", "x")
+    assert done.stderr == "gns3server-copilot: There is no project yet. Create one in GNS3, then ask again.\n"
+
+
 def test_a_user_who_sees_no_project_is_told_about_privileges(tmp_path, copilot):
     copilot.projects = []
+    copilot.superadmin = False
     done = once(tmp_path, copilot, "--once", "x")
     assert "A new GNS3 user has no privilege until an admin adds the user to a group" in done.stderr
 
@@ -280,6 +312,13 @@ def test_a_server_that_is_not_there_is_said_to_be_unreachable(tmp_path):
     assert done.stderr == f"gns3server-copilot: {url} cannot be reached. Is gns3-server running there?\n"
 
 
+def test_an_http_server_that_is_spoken_to_with_tls_is_said_to_be_one(tmp_path, copilot):
+    url = copilot.url.replace("http:", "https:")
+    done = run_command(tmp_path, "chat", "--server", url, "--once", "x", GNS3_COPILOT_PASSWORD="x")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"gns3server-copilot: {url} answers, but not with TLS: the server may speak http.")
+
+
 def test_without_a_terminal_and_without_the_variable_there_is_no_password(tmp_path, copilot):
     done = run_command(tmp_path, "chat", "--server", copilot.url, "--once", "x")
     assert done.returncode == 1
@@ -291,11 +330,12 @@ def test_wrong_usage_ends_with_status_2(tmp_path, copilot, arguments):
     assert once(tmp_path, copilot, *arguments).returncode == 2
 
 
-def start(home, copilot, *arguments, **pipes):
+def start(home, copilot, *arguments, password=PASSWORD, **pipes):
     """Start `chat` and leave it running."""
+    more = {} if password is None else {"GNS3_COPILOT_PASSWORD": password}
     return subprocess.Popen(
         [sys.executable, "-m", "gns3server_copilot.cli", "chat", "--server", copilot.url, *arguments],
-        env=command_environment(home, GNS3_COPILOT_PASSWORD=PASSWORD, TERM="xterm"),
+        env=command_environment(home, TERM="xterm", **more),
         cwd=home,
         **pipes,
     )
@@ -321,10 +361,17 @@ def own_terminal():
 class Terminal:
     """A person at a terminal in which the chat runs."""
 
-    def __init__(self, home, copilot):
+    def __init__(self, home, copilot, password=PASSWORD):
         self._mine, theirs = pty.openpty()
         self.process = start(
-            home, copilot, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=own_terminal
+            home,
+            copilot,
+            password=password,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            preexec_fn=own_terminal,
         )
         os.close(theirs)
         self.seen = ""
@@ -376,12 +423,74 @@ def test_a_person_can_stop_an_answer_ask_again_and_leave_with_ctrl_d(copilot, te
     assert copilot.asked[0]["session_id"] == copilot.asked[1]["session_id"]
 
 
-def test_ctrl_c_at_the_prompt_leaves_and_gives_the_terminal_back(copilot, terminal):
+HINT = "Press Ctrl-C again or Ctrl-D to leave."
+
+
+def test_a_second_ctrl_c_at_the_prompt_leaves_and_gives_the_terminal_back(copilot, terminal):
     terminal.wait_for("> ")
     terminal.type("half a quest")
     terminal.wait_for("quest")
+    terminal.type("\x03")
+    terminal.wait_for(HINT)
+    terminal.wait_for("> half a quest")
+    assert terminal.process.poll() is None
     terminal.type("\x03")
     terminal.wait_for("To go on later")
     assert terminal.process.wait(30) == 0
     assert "Traceback" not in terminal.seen and "Fatal" not in terminal.seen
     assert copilot.asked == []
+
+
+def test_after_one_ctrl_c_a_line_can_be_finished_and_the_next_one_only_hints_again(copilot, terminal):
+    terminal.wait_for("> ")
+    for half, other in (("he", "llo"), ("good", "bye")):
+        terminal.type(half)
+        terminal.wait_for(half)
+        terminal.type("\x03")
+        terminal.wait_for(HINT)
+        terminal.wait_for(f"> {half}")
+        terminal.type(f"{other}\n")
+        terminal.wait_for(f"You said {half}{other}")
+        terminal.wait_for("> ")
+    terminal.type("\x04")
+    assert terminal.process.wait(30) == 0
+
+
+def test_ctrl_c_pressed_again_while_an_answer_is_being_stopped_does_not_leave(copilot, terminal):
+    copilot.scripts["go"] = [event("content", content="So far"), UNTIL_ABORT, event("abort"), DONE]
+    terminal.wait_for("> ")
+    terminal.type("go\n")
+    terminal.wait_for("So far")
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.wait_for("(stopped)")
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.wait_for("> ")
+    terminal.type("hello\n")
+    terminal.wait_for("You said hello")
+    terminal.wait_for("> ")
+    terminal.type("\x04")
+    assert terminal.process.wait(30) == 0
+
+
+async def test_ctrl_c_between_two_questions_stops_the_next_before_it_is_asked(copilot):
+    out = io.StringIO()
+    pressed = asyncio.Event()
+    async with Server(copilot.url, TOKEN) as server:
+        talk = Chat(server, PROJECT_ID, "123e4567-e89b-12d3-a456-426614174000", None, Screen(out))
+        assert await talk.ask_all(["first"], pressed) == 0
+        pressed.set()
+        assert await talk.ask_all(["second", "third"], pressed) == 130
+    assert [body["message"] for body in copilot.asked] == ["first"]
+    assert out.getvalue() == "You said first\n(stopped)\n"
+    assert not pressed.is_set()
+
+
+def test_ctrl_d_at_the_password_is_one_sentence(tmp_path, copilot):
+    opened = Terminal(tmp_path, copilot, password=None)
+    try:
+        opened.wait_for("Password of the GNS3 user admin: ")
+        opened.type("\x04")
+        opened.wait_for("gns3server-copilot: No password was typed.")
+        assert opened.process.wait(30) == 1
+    finally:
+        opened.close()

@@ -162,7 +162,27 @@ def test_the_settings_section_is_read_and_a_wrong_one_is_named(tmp_path):
     assert mark is Mark.WRONG and "max_turns" in text
     mark, text = only(startup.check_settings(configured(tmp_path, "[Copilot]\nenabled = false\n")))
     assert mark is Mark.NOTE and "switched off" in text
-    assert only(startup.check_settings(configured(tmp_path, "no section")))[0] is Mark.WRONG
+    mark, text = only(startup.check_settings(configured(tmp_path, "no section")))
+    assert mark is Mark.WRONG and ". Until it is put right" in text and ".." not in text
+
+
+def test_a_section_whose_name_is_written_otherwise_is_noted(tmp_path):
+    good, note = startup.check_settings(configured(tmp_path, "[Server]\n[copilot]\nenabled = false\n"))
+    assert good.mark is Mark.GOOD
+    assert note.mark is Mark.NOTE
+    assert "[copilot]" in note.text and "is ignored: its name must be [Copilot]" in note.text
+
+
+def test_a_named_file_that_does_not_exist_is_wrong_and_no_paths_are_guessed_from_it(tmp_path):
+    done = run_command(tmp_path, "doctor", "--config", "/nope")
+    assert done.returncode == 1
+    assert "✗ The file /nope of --config does not exist" in done.stdout
+    assert "copilot_encryption_key" not in done.stdout and "gns3_controller.db" not in done.stdout
+
+
+def test_a_named_folder_cannot_be_read_as_a_file(tmp_path):
+    mark, text = only(startup.check_settings(host_files(tmp_path, config=tmp_path)))
+    assert mark is Mark.WRONG and f"{tmp_path} of --config cannot be read" in text
 
 
 def start_up(monkeypatch, directories, *, armed, switch=""):
@@ -391,3 +411,17 @@ def test_the_whole_examination_of_a_fresh_home_shows_no_secrets_and_makes_no_fil
     assert list(tmp_path.iterdir()) == []
     assert done.stderr == ""
     assert (done.returncode == 0) == ("All is well." in done.stdout)
+
+
+def test_without_a_password_the_installation_is_examined_and_what_is_missing_told(tmp_path, copilot):
+    done = run_command(tmp_path, "doctor", "--server", copilot.url, "--user", "somebody")
+    assert done.returncode == 1
+    assert "✓ gns3-server 3.0.6." in done.stdout
+    assert "✗ The running server was not asked. Set GNS3_COPILOT_PASSWORD to the password" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_terminal_that_lacks_the_marks_shows_others(tmp_path):
+    done = run_command(tmp_path, "doctor", PYTHONIOENCODING="ascii")
+    assert "+ gns3-server 3.0.6." in done.stdout and "- There is no encryption key yet" in done.stdout
+    assert done.stderr == ""
