@@ -89,7 +89,8 @@ def mount(app: FastAPI) -> None:
     # what can fail comes first: a half-mounted copilot would stand in the way of the one that says what is wrong
     routers = _routers()
     routing.answer_unknown_paths(app)
-    app.include_router(routers)
+    for prefix, router in routers:
+        app.include_router(router, prefix=prefix)
     app.router.lifespan_context = _lifespan_with_copilot(app, app.router.lifespan_context, settings)
     _change_host()
     app.state.copilot_mounted = True
@@ -110,17 +111,16 @@ def _config_files() -> list[str]:
     return list(Config.instance().get_config_files())
 
 
-def _routers() -> APIRouter:
+def _routers() -> list[tuple[str, APIRouter]]:
     from gns3server_copilot.api import chat, copilot, group_llm_configs, llm_configs, sessions
 
-    whole = APIRouter()
-    for prefix in ("/v3/projects/{project_id}/chat", "/v3/copilot/projects/{project_id}/chat"):
-        whole.include_router(chat.router, prefix=prefix)
-        whole.include_router(sessions.router, prefix=prefix)
-    whole.include_router(llm_configs.router)
-    whole.include_router(group_llm_configs.router)
-    whole.include_router(copilot.router, prefix="/v3/copilot")
-    return whole
+    chats = ("/v3/projects/{project_id}/chat", "/v3/copilot/projects/{project_id}/chat")
+    return [
+        *((prefix, router) for prefix in chats for router in (chat.router, sessions.router)),
+        ("", llm_configs.router),
+        ("", group_llm_configs.router),
+        ("/v3/copilot", copilot.router),
+    ]
 
 
 # -- start and end
