@@ -129,7 +129,11 @@ async def test_a_lost_key_says_what_to_do(ring: KeyRing, folder: Path) -> None:
         await ring.decrypt(token)
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", "hunter2", new_key()[:-5], new_key() + "\nhunter2\n", "\x00\xff"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "\n\n", "hunter2", new_key()[:-5], new_key() + "\nhunter2\n", "\x00\xff"],
+    ids=["empty", "blank", "no key", "cut", "a key and more", "binary"],
+)
 async def test_a_damaged_key_file_is_named_and_left_alone(folder: Path, content: str) -> None:
     file = folder / KEY_FILE
     file.write_text(content, encoding="latin-1")

@@ -83,7 +83,8 @@ def test_without_a_table_counts_are_high_estimates_and_the_log_says_so_once(
     try:
         for _ in range(3):
             assert all(estimate >= count for estimate, count in zip(tokens._count(texts), right, strict=True))
-        assert caplog.text.count("only estimated") == 1
+        # pytest may see the same record at more than one logger
+        assert len({id(one) for one in caplog.records if "only estimated" in one.getMessage()}) == 1
         assert "checksum" in (table_status() or "")
         damaged.unlink()
         assert "Install" in (table_status() or "")
