@@ -36,7 +36,7 @@ CALL_BLOCKS = {"function_call", "input_json_delta", "tool_call", "tool_call_chun
 CALLS_ELSEWHERE = {"function_call", "tool_calls"}
 #: More than any context window holds.
 MOST_TOKENS = 100_000_000
-#: Characters of one answer; a model that goes on for ever would fill the server's memory.
+#: Characters of one answer, thoughts and tool calls included: one without end would fill the memory.
 LONGEST_ANSWER = 1_000_000
 FINISH_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 
@@ -54,14 +54,16 @@ class AnswerReceiver:
         self._together = max if provider is not None and provider.repeats_usage else operator.add
         self._chunks: list[AIMessageChunk] = []
         self._cut_off = False
+        self._received = 0
 
     def add(self, chunk: BaseMessage) -> None:
         """Take one chunk; models that do not stream give a whole message instead, which is fine too."""
+        self._received += _size(chunk)
+        if self._received > LONGEST_ANSWER:
+            raise ModelError("The model does not come to an end. Ask again, or choose another model.", "endless")
         text = str(chunk.text)
         if text:
             self._draft.text += text
-            if len(self._draft.text) > LONGEST_ANSWER:
-                raise ModelError("The model does not come to an end. Ask again, or choose another model.", "endless")
             self._turn.emit("content", content=text, message_id=self.message_id)
         if isinstance(chunk, AIMessageChunk):
             self._chunks.append(chunk)
@@ -168,6 +170,13 @@ def _without_calls(content: Any) -> Any:
     if not isinstance(content, list):
         return content
     return [block for block in content if not (isinstance(block, dict) and block.get("type") in CALL_BLOCKS)]
+
+
+def _size(chunk: BaseMessage) -> int:
+    content = chunk.content if isinstance(chunk.content, str) else str(chunk.content)
+    thoughts = str(chunk.additional_kwargs) if chunk.additional_kwargs else ""
+    fragments = chunk.tool_call_chunks if isinstance(chunk, AIMessageChunk) else []
+    return len(content) + len(thoughts) + sum(len(fragment["args"] or "") for fragment in fragments)
 
 
 def _plausible(tokens: Any) -> int:

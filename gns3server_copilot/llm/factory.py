@@ -18,9 +18,11 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable
 from pydantic import ValidationError
 
-from gns3server_copilot.errors import InvalidRequestError
+from gns3server_copilot.errors import CopilotError, InvalidRequestError
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.providers import PROVIDERS
+
+log = logging.getLogger(__name__)
 
 Model = Runnable[LanguageModelInput, AIMessage]
 
@@ -104,6 +106,13 @@ def _create(mode_tools: Sequence[dict[str, Any]], config: LLMConfig, omit: Colle
         field = ".".join(str(part) for part in first["loc"]) or "configuration"
         # the provider's own text may repeat the value
         raise InvalidRequestError(f"The model's client does not accept the configuration's {field}.") from None
+    except CopilotError:
+        raise
+    except Exception as error:  # clients check some options with errors of their own
+        log.warning("The client of provider %s could not be made: %s", config.provider, type(error).__name__)
+        raise InvalidRequestError(
+            "The model's client does not accept the configuration's options. Check its custom fields."
+        ) from None
     return model.bind_tools(mode_tools) if mode_tools else model
 
 

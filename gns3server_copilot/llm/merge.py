@@ -119,7 +119,7 @@ def _require_secrets_again(stored: StoredConfig, config: Mapping[str, Any], give
     needed = []
     if stored.encrypted_api_key and (new != old or (moved and new not in KEYLESS_PROVIDERS)):
         needed.append("api_key")
-    if stored.encrypted_secrets and new == old and moved:
+    if stored.encrypted_secrets and new in SECRET_FIELDS.values() and (moved or new != old):
         needed += SECRET_FIELDS
     for name in needed:
         if name not in given:

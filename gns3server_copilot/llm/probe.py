@@ -36,16 +36,17 @@ async def probe(config: LLMConfig, seconds: float = SECONDS) -> ProbeResult:
 async def _ask_without_what_is_refused(config: LLMConfig, seconds: float) -> None:
     """Ask as a turn does: what a turn would get over is no failure here."""
     omit: frozenset[str] = frozenset()
+    deadline = asyncio.get_running_loop().time() + seconds  # for all tries together
     while True:
         try:
-            return await _ask(config, omit, seconds)
+            return await _ask(config, omit, deadline)
         except ModelError as error:
             if error.parameter is None or error.parameter in omit:
                 raise
             omit |= {error.parameter}
 
 
-async def _ask(config: LLMConfig, omit: frozenset[str], seconds: float) -> None:
+async def _ask(config: LLMConfig, omit: frozenset[str], deadline: float) -> None:
     from gns3server_copilot.llm.factory import (
         create_base_model_with_tools,
         optional_parameters,
@@ -59,7 +60,7 @@ async def _ask(config: LLMConfig, omit: frozenset[str], seconds: float) -> None:
     chunks = model.astream([("human", QUESTION)])
     failure = None
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout_at(deadline):
             async for _ in chunks:
                 pass
     except Exception as error:  # provider clients have no common base class

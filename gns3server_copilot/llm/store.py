@@ -34,7 +34,7 @@ from gns3server_copilot.llm.rows import (
 )
 from gns3server_copilot.llm.tables import llm_configs
 from gns3server_copilot.schemas.llm_config_changes import UpdateLLMConfig
-from gns3server_copilot.schemas.llm_configs import CreateLLMConfig
+from gns3server_copilot.schemas.llm_configs import SECRET_FIELDS, CreateLLMConfig
 from gns3server_copilot.schemas.modes import Mode
 
 __all__ = ["ConfigStore", "revisions", "upgrade"]
@@ -264,7 +264,8 @@ class ConfigStore:
             values["encrypted_api_key"] = await self._token(values, secrets["api_key"])
         others = {name: secret for name, secret in secrets.items() if name != "api_key"}
         if others:
-            kept = await self._readable_secrets(config) | others
+            # read under the lock: a rotation may have encrypted them anew, or this change has removed them
+            kept = await self._kept_secrets(await fetch(connection, config.config_id), others) | others
             left = {name: secret.get_secret_value() for name, secret in kept.items() if secret is not None}
             values["encrypted_secrets"] = await self._token(values, SecretStr(json.dumps(left)) if left else None)
         if values:
@@ -291,11 +292,17 @@ class ConfigStore:
         stored = json.loads(await self._keys.decrypt(config.encrypted_secrets))
         return {name: SecretStr(secret) for name, secret in stored.items()}
 
-    async def _readable_secrets(self, config: StoredConfig) -> dict[str, SecretStr | None]:
+    async def _kept_secrets(
+        self, config: StoredConfig, given: Mapping[str, SecretStr | None]
+    ) -> dict[str, SecretStr | None]:
         try:
             return dict(await self._secrets(config))
         except InvalidRequestError:
-            return {}
+            if set(SECRET_FIELDS) <= given.keys():
+                return {}
+            raise InvalidRequestError(
+                "The stored credentials cannot be decrypted any more. Enter all of them again."
+            ) from None
 
     async def _checked(self, configs: Iterable[StoredConfig]) -> list[StoredConfig]:
         """Find out which keys cannot be decrypted any more."""

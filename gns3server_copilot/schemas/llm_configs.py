@@ -54,13 +54,17 @@ MAX_WHOLE_NUMBER = 2**31 - 1
 _SECRET_NAME = re.compile(
     r"apikey|secret|passw|passphrase|token(?!s)|authorization|credential|accesskey|privatekey|bearer"
 )
+_SECRET_ENDING = re.compile(r"(^|[_-])(key|auth|pwd|pass)$", re.IGNORECASE)
 _PLAIN_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
-_MASKED_KEY = re.compile(r"[*\u2022\u25cf]+.{0,4}")
+#: As programs show a key: stars or dots with its last characters, or with both ends.
+_MASKED_KEY = re.compile(r"[*\u2022\u25cf]+.{0,4}|.*(\.\.\.|\u2026|\*\*\*).*")
+DEEPEST = 20
 
 
 def looks_secret(name: str) -> bool:
     """Tell whether a field of this name would hold a secret. `max_completion_tokens` and its like do not."""
-    return _SECRET_NAME.search(re.sub(r"[^a-z]", "", name.lower())) is not None
+    letters = re.sub(r"[^a-z]", "", name.lower())
+    return _SECRET_NAME.search(letters) is not None or _SECRET_ENDING.search(name) is not None
 
 
 def read_number(value: object) -> object:
@@ -117,6 +121,8 @@ def _api_key(value: object) -> object:
 def _custom_name(name: str) -> str:
     if not 0 < len(name) <= 100:
         raise ValueError("the name of a custom field has 1 to 100 characters")
+    if not name.isprintable():
+        raise ValueError("the name of a custom field holds printable characters only")
     if name in RESERVED_NAMES:
         raise ValueError("is set by the server and cannot be a custom field")
     if looks_secret(name):
@@ -126,23 +132,27 @@ def _custom_name(name: str) -> str:
 
 def _custom_value(value: Any) -> Any:
     try:
-        json.dumps(value, allow_nan=False)
-    except (ValueError, TypeError, RecursionError):
-        raise ValueError("must be plain JSON without NaN or infinity") from None
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, TypeError, RecursionError):  # a lone surrogate could be stored and never be shown
+        raise ValueError("must be plain JSON without NaN, infinity and broken characters") from None
     if _names_secret(value):
         raise ValueError("holds something that looks like a secret; put the key into api_key")
     return value
 
 
-def _names_secret(value: Any) -> bool:
+def _names_secret(value: Any, depth: int = 0) -> bool:
+    if depth > DEEPEST:
+        raise ValueError("is nested too deeply")
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):  # the web UI sends objects as their JSON text
         try:
             value = json.loads(value)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            raise ValueError("is nested too deeply") from None
+        except ValueError:
             return False
     if isinstance(value, dict):
-        return any(looks_secret(name) or _names_secret(inner) for name, inner in value.items())
-    return isinstance(value, list) and any(_names_secret(inner) for inner in value)
+        return any(looks_secret(name) or _names_secret(inner, depth + 1) for name, inner in value.items())
+    return isinstance(value, list) and any(_names_secret(inner, depth + 1) for inner in value)
 
 
 def check_custom_size(custom: dict[str, Any]) -> None:

@@ -331,8 +331,16 @@ async def test_a_lone_surrogate_from_the_model_does_not_block_the_conversation(a
     assert text_of(again) == "Still here."
 
 
-async def test_an_answer_without_end_is_ended(admin, project, model_server, config):
-    model_server.script(text("word " * 300_000, pieces=50), text("Short."))
+@pytest.mark.parametrize(
+    "endless",
+    [
+        text("word " * 300_000, pieces=50),
+        tool_calls(call("get_gns3_templates", '{"name": "' + "x" * 1_500_000 + '"}')),
+    ],
+    ids=["text", "arguments"],
+)
+async def test_an_answer_without_end_is_ended(admin, project, model_server, config, endless):
+    model_server.script(endless, text("Short."))
     events = await ask(admin, project, "hello")
     assert "does not come to an end" in events[-1]["error"]
     again = await ask(admin, project, "shorter", session_id=events[0]["session_id"])

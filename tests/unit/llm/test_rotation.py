@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
@@ -249,3 +250,46 @@ async def test_a_kill_at_any_step_leaves_every_row_readable_and_the_next_rotatio
 def test_no_encrypted_column_is_forgotten() -> None:
     named = {column.name for column in llm_configs.columns if column.name.startswith("encrypted_")}
     assert {column.name for column in ENCRYPTED_COLUMNS} == named
+
+
+async def test_a_change_of_one_credential_that_meets_a_rotation_keeps_the_other(
+    database: Database,
+    store: ConfigStore,
+    keys: KeyRing,
+    alice: Owner,
+    secrets_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = await store.create_config(alice, new("aws", provider="aws", **AWS))
+    change = ConfigStore._change
+
+    async def late(self: ConfigStore, connection: Any, read: Any, given: Any) -> Any:
+        await rotate(database.engine, secrets_dir, keys)  # between what is read and what is written
+        return await change(self, connection, read, given)
+
+    monkeypatch.setattr(ConfigStore, "_change", late)
+    await store.update_config(alice, made.config_id, UpdateLLMConfig(aws_access_key_id="AKIA9876543210"))
+    used = await store.for_use(await store.get_config(alice, made.config_id))
+    secrets = {name: secret.get_secret_value() for name, secret in used.secrets.items()}
+    assert secrets == AWS | {"aws_access_key_id": "AKIA9876543210"}
+
+
+async def test_credentials_do_not_outlive_a_change_of_provider(store: ConfigStore, alice: Owner) -> None:
+    made = await store.create_config(alice, new("aws", provider="aws", base_url="https://good.example", **AWS))
+    there = UpdateLLMConfig(provider="openai", aws_access_key_id=None)
+    assert (await store.update_config(alice, made.config_id, there)).encrypted_secrets is None
+    back = UpdateLLMConfig(provider="aws", base_url="https://evil.example", aws_access_key_id="AKIA9876543210")
+    await store.update_config(alice, made.config_id, back)
+    used = await store.for_use(await store.get_config(alice, made.config_id))
+    assert set(used.secrets) == {"aws_access_key_id"}
+
+
+async def test_one_credential_does_not_replace_two_that_cannot_be_read(
+    store: ConfigStore, alice: Owner, secrets_dir: Path
+) -> None:
+    made = await store.create_config(alice, new("aws", provider="aws", **AWS))
+    (secrets_dir / KEY_FILE).unlink()
+    with pytest.raises(InvalidRequestError, match="Enter all of them again"):
+        await store.update_config(alice, made.config_id, UpdateLLMConfig(aws_access_key_id="AKIA9876543210"))
+    await store.update_config(alice, made.config_id, UpdateLLMConfig(**AWS))
+    assert (await store.for_use(await store.get_config(alice, made.config_id))).secrets.keys() == AWS.keys()

@@ -298,6 +298,29 @@ def test_ordinary_custom_fields_are_kept(name: str) -> None:
     assert create(**{name: "value"}).stored()[name] == "value"
 
 
+@pytest.mark.parametrize("name", ["openai_key", "auth", "key", "subscription-key", "db_pwd"])
+def test_names_that_end_like_a_secret_are_refused(name: str) -> None:
+    assert refused(**{name: "value"}) == [name]
+
+
+@pytest.mark.parametrize("value", ["\ud800", {"x\udfff": 1}, ["a", "\udc00"], "[" * 500 + "]" * 500])
+def test_what_could_be_stored_and_never_be_shown_again_is_refused(value: object) -> None:
+    assert refused(mine=value) == ["mine"]
+
+
+@pytest.mark.parametrize("depth", [21, 300, 950])
+def test_deeply_nested_values_are_refused(depth: int) -> None:
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    assert refused(mine=value) == ["mine"]
+
+
+@pytest.mark.parametrize("key", ["sk-...abcd", "sk-***abcd", "sk-ab***"])
+def test_keys_that_are_shown_with_a_gap_are_refused(key: str) -> None:
+    assert refused(api_key=key) == ["api_key"]
+
+
 @pytest.mark.parametrize("name", sorted(RESERVED_NAMES))
 def test_names_that_the_server_sets_are_refused(name: str) -> None:
     assert refused(**{name: "value"}) == [name]

@@ -97,6 +97,16 @@ async def test_aws_needs_a_region(custom: dict[str, Any]) -> None:
         create_base_model_with_tools([], config)
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"max_retries": "abc"}, {"max_retries": [1]}, {"timeout": "abc"}, {"region_name": "evil.example/"}]
+)
+async def test_options_that_the_client_refuses_are_said(wrong: dict[str, Any]) -> None:
+    await prepare_provider("aws")
+    config = CASES["aws"].config(_nowhere())
+    with pytest.raises(InvalidRequestError):
+        create_base_model_with_tools([], replace(config, custom=config.custom | wrong))
+
+
 @pytest.mark.parametrize("missing", ["aws_access_key_id", "aws_secret_access_key"])
 async def test_aws_needs_both_credentials(missing: str) -> None:
     await prepare_provider("aws")
