@@ -77,6 +77,12 @@ def _mount_after_loading(loader: Any) -> None:
 
 def mount_contained(server: Any) -> None:
     """Mount the copilot on the server module's application; whatever fails, the server goes on."""
+    import gc
+
+    # what is imported here stays: a full collection in between looks at all of gns3-server's objects for nothing,
+    # and takes as long as the mounting itself
+    collecting = gc.isenabled()
+    gc.disable()
     try:
         from gns3server_copilot import plugin
 
@@ -93,6 +99,9 @@ def mount_contained(server: Any) -> None:
         app = getattr(server, "app", None)
         if hasattr(app, "add_route"):
             _answer_with(app, reason)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _answer_with(app: Any, reason: str) -> None:

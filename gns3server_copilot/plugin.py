@@ -1,6 +1,6 @@
 """Everything that the copilot adds to gns3-server, and every point of gns3-server that it changes.
 
-Routes: the routers listed in `_routers`, under the prefixes written there.
+Routes: those of the routers listed in `_routes`.
 Lifespan: our start after the host's (its database is then connected), our end before the host's.
 Logging: our records and those of the providers' packages lose keys and tokens before they reach the host's handlers.
 Error answers: unknown paths and methods below our prefixes answer as our routes do.
@@ -32,6 +32,7 @@ from typing import Any
 from weakref import WeakSet
 
 from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
 
 from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
@@ -87,10 +88,9 @@ def mount(app: FastAPI) -> None:
     if not host_version.startswith(TRIED_VERSIONS):
         log.warning("GNS3 Copilot %s was not tried with gns3-server %s", __version__, host_version)
     # what can fail comes first: a half-mounted copilot would stand in the way of the one that says what is wrong
-    routers = _routers()
+    routes = _routes()
     routing.answer_unknown_paths(app)
-    for prefix, router in routers:
-        app.include_router(router, prefix=prefix)
+    app.router.routes.extend(routes)  # not by include_router, which would build each of them a second time
     app.router.lifespan_context = _lifespan_with_copilot(app, app.router.lifespan_context, settings)
     _change_host()
     app.state.copilot_mounted = True
@@ -111,16 +111,21 @@ def _config_files() -> list[str]:
     return list(Config.instance().get_config_files())
 
 
-def _routers() -> list[tuple[str, APIRouter]]:
+def _routes() -> list[APIRoute]:
     from gns3server_copilot.api import chat, copilot, group_llm_configs, llm_configs, sessions
 
-    chats = ("/v3/projects/{project_id}/chat", "/v3/copilot/projects/{project_id}/chat")
+    chats = _of(chat.router) + _of(sessions.router)
     return [
-        *((prefix, router) for prefix in chats for router in (chat.router, sessions.router)),
-        ("", llm_configs.router),
-        ("", group_llm_configs.router),
-        ("/v3/copilot", copilot.router),
+        *chats,
+        *(routing.at_web_ui_prefix(route) for route in chats),
+        *_of(llm_configs.router),
+        *_of(group_llm_configs.router),
+        *_of(copilot.router),
     ]
+
+
+def _of(router: APIRouter) -> list[APIRoute]:
+    return [route for route in router.routes if isinstance(route, APIRoute)]
 
 
 # -- start and end

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from gns3server_copilot.agent.turn import OnDisconnect, Turn, TurnRequest
 from gns3server_copilot.api.dependencies import ProjectChats, project_chats
 from gns3server_copilot.api.event_stream import event_stream
-from gns3server_copilot.api.routing import CopilotRoute
+from gns3server_copilot.api.routing import CHATS, CopilotRoute
 from gns3server_copilot.errors import InvalidRequestError, NotFoundError, TooLargeError
 from gns3server_copilot.llm.admission import admit
 from gns3server_copilot.llm.resolve import effective_config
@@ -27,7 +27,7 @@ EVENT_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-s
 
 Chats = Annotated[ProjectChats, Depends(project_chats)]
 
-router = APIRouter(route_class=CopilotRoute, tags=["Copilot chat"])
+router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"])
 
 
 @router.post("/stream", response_model=ChatAnswer, responses=EVENT_STREAM)

@@ -21,7 +21,7 @@ from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.schemas.status import StatusAnswer
 from gns3server_copilot.schemas.usage import UsageAnswer, UsageDay, UsageFigures
 
-router = APIRouter(route_class=CopilotRoute, tags=["Copilot"])
+router = APIRouter(prefix="/v3/copilot", route_class=CopilotRoute, tags=["Copilot"])
 
 
 @router.get("/status")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import re
 from collections.abc import Callable, Coroutine
@@ -11,7 +12,9 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from fastapi.utils import generate_unique_id
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from gns3server_copilot.errors import CopilotError, plain
 
@@ -22,6 +25,10 @@ NOT_JSON = "the body is not valid JSON"
 UNREADABLE_BODY = "There was an error parsing the body"
 #: How pydantic names the values of an enumeration.
 ENUM_MEMBER = re.compile(r"<[\w.]+: ('[^']*')>")
+
+#: Where chats are served, and where the GNS3 web UI looks for them; the handlers are the same.
+CHATS = "/v3/projects/{project_id}/chat"
+WEB_UI_CHATS = "/v3/copilot/projects/{project_id}/chat"
 
 OUR_PATHS = re.compile(
     r"/v3/copilot(/|$)|/v3/projects/[^/]+/chat(/|$)|/v3/access/(users|groups)/[^/]+/(llm-model-configs|llm-policy)(/|$)"
@@ -87,6 +94,15 @@ def _reason(one: dict[str, Any]) -> str:
     if one["type"] == "json_invalid":
         return NOT_JSON
     return ENUM_MEMBER.sub(r"\1", str(one["msg"]).removeprefix("Value error, "))
+
+
+def at_web_ui_prefix(route: APIRoute) -> APIRoute:
+    """Give the twin of a chat route at the web UI's prefix. Building it anew would take as long as the first did."""
+    twin = copy.copy(route)
+    twin.path = WEB_UI_CHATS + route.path.removeprefix(CHATS)
+    twin.path_regex, twin.path_format, twin.param_convertors = compile_path(twin.path)
+    twin.unique_id = generate_unique_id(twin)
+    return twin
 
 
 def answer_unknown_paths(app: FastAPI) -> None:

@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Response
 
 from gns3server_copilot.api.dependencies import ProjectChats, project_chats
-from gns3server_copilot.api.routing import CopilotRoute
+from gns3server_copilot.api.routing import CHATS, CopilotRoute
 from gns3server_copilot.schemas.chat import HistoryAnswer, HistoryMessage, SessionAnswer
 from gns3server_copilot.schemas.modes import Mode
 
@@ -18,7 +18,7 @@ Chats = Annotated[ProjectChats, Depends(project_chats)]
 #: SQLite's integers end there, and no conversation comes near it.
 LARGEST = 2**31
 
-router = APIRouter(route_class=CopilotRoute, tags=["Copilot chat"])
+router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"])
 
 
 @router.get("/sessions")
