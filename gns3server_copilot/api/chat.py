@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from gns3server_copilot.agent.turn import OnDisconnect, Turn, TurnRequest
-from gns3server_copilot.api.dependencies import ProjectChats, project_chats
+from gns3server_copilot.api.dependencies import Chats, ProjectChats
 from gns3server_copilot.api.event_stream import event_stream
 from gns3server_copilot.api.routing import CHATS, CopilotRoute
 from gns3server_copilot.errors import InvalidRequestError, NotFoundError, TooLargeError
@@ -24,8 +24,6 @@ MESSAGE_LIMIT = 100_000
 DISCONNECT_CHECK_SECONDS = 1.0
 
 EVENT_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {}}}}
-
-Chats = Annotated[ProjectChats, Depends(project_chats)]
 
 router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"])
 

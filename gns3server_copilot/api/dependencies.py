@@ -118,6 +118,9 @@ async def project_chats(
     return ProjectChats(who.user, who.token, project, copilot)
 
 
+Chats = Annotated[ProjectChats, Depends(project_chats)]
+
+
 async def _opened_project(request: Request, project_id: UUID, user: User) -> ProjectRef:
     await require_privilege(request, user, f"/projects/{project_id}", "Project.Audit")
     project = Controller.instance().projects.get(str(project_id))

@@ -6,14 +6,12 @@ from dataclasses import asdict
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 
-from gns3server_copilot.api.dependencies import ProjectChats, project_chats
+from gns3server_copilot.api.dependencies import Chats
 from gns3server_copilot.api.routing import CHATS, CopilotRoute
 from gns3server_copilot.schemas.chat import HistoryAnswer, HistoryMessage, SessionAnswer
 from gns3server_copilot.schemas.modes import Mode
-
-Chats = Annotated[ProjectChats, Depends(project_chats)]
 
 #: SQLite's integers end there, and no conversation comes near it.
 LARGEST = 2**31

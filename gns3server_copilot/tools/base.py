@@ -24,7 +24,6 @@ from gns3server_copilot.tools.schema import plain_schema
 if TYPE_CHECKING:
     from gns3server_copilot.gns3.client import GNS3Client
 
-EVERY_MODE = frozenset(Mode)
 BUILDING_MODES = frozenset({Mode.TEACHING, Mode.LAB_AUTOMATION})
 
 

@@ -16,34 +16,20 @@ from gns3server_copilot.agent import service as service_module
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
 from gns3server_copilot.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
-from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from tests.ground.event_rules import check_event_order
 from tests.ground.sse import kinds_of, text_of
+from tests.unit.llm.samples import CONFIG
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ALICE = User(str(uuid.uuid4()), "alice", True)
 BOB = User(str(uuid.uuid4()), "bob", True)
 
-CONFIG = LLMConfig(
-    config_id=str(uuid.uuid4()),
-    version=0,
-    name="offline",
-    source="user",
-    provider="offline",
-    model="offline",
-    base_url="",
-    temperature=None,
-    max_tokens=None,
-    context_limit=32,
-    context_strategy="balanced",
-    copilot_mode=Mode.TEACHING,
-    api_key=None,
-)
+OFFLINE = dataclasses.replace(CONFIG, provider="offline", model="offline", base_url="", context_limit=32, api_key=None)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -64,7 +50,7 @@ def asked(app_admin, app_project):
             user=user,
             project=app_project,
             mode=Mode.TEACHING,
-            config=CONFIG,
+            config=OFFLINE,
             token=app_admin.token,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from langchain_core.messages import HumanMessage
@@ -10,35 +11,19 @@ from pydantic import SecretStr
 
 from gns3server_copilot.agent import turn as turn_module
 from gns3server_copilot.agent.turn import OnDisconnect, Turn, TurnRequest
-from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
+from tests.unit.llm.samples import CONFIG
 
 
 def make_turn(on_disconnect=OnDisconnect.ABORT, detached_seconds=60.0):
-    config = LLMConfig(
-        config_id="c",
-        version=0,
-        name="n",
-        source="user",
-        provider="offline",
-        model="offline",
-        base_url="",
-        temperature=None,
-        max_tokens=None,
-        context_limit=8,
-        context_strategy="balanced",
-        copilot_mode=Mode.TEACHING,
-        api_key=SecretStr("the-key"),
-        custom={},
-    )
     request = TurnRequest(
         session_id="s",
         message="hello",
         user=User("u", "alice", False),
         project=ProjectRef("p", "lab", "/lab"),
         mode=Mode.TEACHING,
-        config=config,
+        config=replace(CONFIG, api_key=SecretStr("the-key")),
         token="the-token",
         on_disconnect=on_disconnect,
     )

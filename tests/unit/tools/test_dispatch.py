@@ -18,7 +18,7 @@ from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools import dispatch, registry
-from gns3server_copilot.tools.base import EVERY_MODE, Tool, ToolArguments, ToolContext
+from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
 from gns3server_copilot.tools.dispatch import execute
 from gns3server_copilot.tools.response import succeeded
 
@@ -45,7 +45,7 @@ class EchoTool(Tool[EchoArguments]):
     name = "echo"
     description = "Say it again."
     arguments = EchoArguments
-    modes = EVERY_MODE
+    modes = frozenset(Mode)
     read_only = True
     happening: ClassVar[BaseException | None] = None
 
