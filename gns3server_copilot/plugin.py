@@ -36,6 +36,7 @@ from fastapi.routing import APIRoute
 
 from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
+from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
 from gns3server_copilot.errors import UnavailableError
 from gns3server_copilot.llm import scrubbing
@@ -161,7 +162,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     secrets = Config.instance().settings.Server.secrets_dir or Config.instance().config_dir
     configs = ConfigStore(engine, KeyRing(Path(secrets)))
     usage = UsageStore(engine)
-    manager = AgentManager(app, settings, usage)
+    manager = AgentManager(Server(app=app, settings=settings, usage=usage))
     _managers.add(manager)
     app.state.copilot = Runtime(
         settings=settings, configs=configs, policies=PolicyStore(engine), usage=usage, manager=manager

@@ -18,19 +18,18 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
-from starlette.types import ASGIApp
 
 from gns3server_copilot.agent import turn_context
 from gns3server_copilot.agent.messages import new_message_id, notes_of, stamp
 from gns3server_copilot.agent.model_input import model_input
 from gns3server_copilot.agent.receive import receive_answer
+from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import ModelError
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.factory import create_base_model_with_tools
 from gns3server_copilot.schemas.modes import Mode
-from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import Tool, ToolContext
 from gns3server_copilot.tools.dispatch import execute
 from gns3server_copilot.tools.registry import tools_for
@@ -51,9 +50,9 @@ LAST_WORDS = "I have used up the number of tool calls that one question may take
 class ChatGraph:
     """The graph's nodes, with what they need from the server."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app = app
-        self._settings = settings
+    def __init__(self, server: Server) -> None:
+        self._app = server.app
+        self._settings = server.settings
 
     def graph(self, saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[State, Any, State, State]:
         """Give the compiled graph; its checkpoints go to `saver`."""
@@ -160,6 +159,7 @@ class ChatGraph:
             mode=_mode(),
             gns3=GNS3Client(self._app, turn_context.jwt_token.get()),
             settings=self._settings,
+            scope=turn_context.turn.get().scope,
         )
 
 

@@ -15,13 +15,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starlette.types import ASGIApp
-
+from gns3server_copilot.agent.server import Server
 from gns3server_copilot.errors import ForbiddenError, TooManyTurnsError, UnavailableError
 from gns3server_copilot.gns3.host import is_opened, user_ids
-from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import ProjectRef
-from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.location import database_path
 
 if TYPE_CHECKING:
@@ -38,10 +35,9 @@ IDLE_CHECK_SECONDS = 60.0
 class AgentManager:
     """Owns every `AgentService`."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, usage: UsageStore) -> None:
-        self._app = app
-        self._settings = settings
-        self._usage = usage
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._settings = server.settings
         self._services: dict[str, AgentService] = {}
         #: one for each project with chats: it is opened and closed by one at a time
         self._locks: dict[str, asyncio.Lock] = {}
@@ -70,9 +66,7 @@ class AgentManager:
             service = self._services.get(project.project_id)
             if service is None:
                 agent_service = await self._load()
-                service = await agent_service.open(
-                    project, self._app, self._settings, self._usage, await user_ids(self._app)
-                )
+                service = await agent_service.open(project, self._server, await user_ids(self._server.app))
                 self._services[project.project_id] = service
             service.last_used = time.monotonic()
             return service

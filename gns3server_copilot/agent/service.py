@@ -13,19 +13,17 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveM
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langsmith import tracing_context
-from starlette.types import ASGIApp
 
 from gns3server_copilot.agent.graph import ChatGraph
 from gns3server_copilot.agent.messages import ended_early, new_message_id, question
 from gns3server_copilot.agent.receive import add_usage
 from gns3server_copilot.agent.repair import interrupted_result, repaired
+from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.turn import Turn, TurnRequest
 from gns3server_copilot.agent.turn_context import turn_context
 from gns3server_copilot.errors import ConflictError, CopilotError, NotFoundError, UnavailableError
 from gns3server_copilot.llm.factory import prepare_provider
-from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import ProjectRef, User
-from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.database import ProjectDatabase
 from gns3server_copilot.storage.sessions import Session
 from gns3server_copilot.utils.message_converters import history_to_openai
@@ -39,11 +37,10 @@ UNEXPECTED = "The copilot failed unexpectedly. The server's log has the details.
 class AgentService:
     """Made at a project's first use and closed with it. Not made directly: use `AgentService.open`."""
 
-    def __init__(self, database: ProjectDatabase, app: ASGIApp, settings: Settings, usage: UsageStore) -> None:
+    def __init__(self, database: ProjectDatabase, server: Server) -> None:
         self._database = database
-        self._settings = settings
-        self._usage = usage
-        self._chat_graph = ChatGraph(app, settings)
+        self._server = server
+        self._chat_graph = ChatGraph(server)
         self._graph = self._chat_graph.graph(database.saver)
         #: by user and session: nobody is told that somebody else's session is busy
         self._turns: dict[tuple[str, str], Turn] = {}
@@ -51,9 +48,7 @@ class AgentService:
         self.last_used = time.monotonic()
 
     @classmethod
-    async def open(
-        cls, project: ProjectRef, app: ASGIApp, settings: Settings, usage: UsageStore, user_ids: Collection[str]
-    ) -> AgentService:
+    async def open(cls, project: ProjectRef, server: Server, user_ids: Collection[str]) -> AgentService:
         """Open the project's chat database and give its agent; chats of users other than these are removed.
 
         Raises StorageError when it cannot be opened.
@@ -64,7 +59,7 @@ class AgentService:
         except BaseException:
             await database.close()
             raise
-        return cls(database, app, settings, usage)
+        return cls(database, server)
 
     # -- turns
 
@@ -88,7 +83,7 @@ class AgentService:
         if _key(request) in self._turns:
             raise ConflictError("This conversation is still busy with the last question. Wait for it, or stop it.")
         # taken before anything is awaited, so that of two requests at once exactly one gets on
-        turn = Turn(request, question(request.message), self._settings.detached_turn_seconds)
+        turn = Turn(request, question(request.message), self._server.settings.detached_turn_seconds)
         self._turns[_key(request)] = turn
         try:
             await prepare_provider(request.config.provider)
@@ -127,6 +122,7 @@ class AgentService:
         title = ""
         try:
             with anyio.CancelScope(shield=True):
+                await turn.scope.close()
                 if turn.draft is not None and turn.draft.text:
                     await add_usage(turn, turn.draft, turn.draft.text)
                 await self._count(turn)
@@ -159,7 +155,7 @@ class AgentService:
         """Add the turn to its user's usage, also one that failed: what was sent to the provider is paid for."""
         request, used = turn.request, turn.usage
         try:
-            await self._usage.add_turn(
+            await self._server.usage.add_turn(
                 request.user.user_id,
                 request.config.config_id,
                 model_calls=turn.model_calls,

@@ -19,6 +19,7 @@ from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.scrubbing import hidden
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.tools.scope import TurnScope
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -101,6 +102,8 @@ class Turn:
         self.produced: list[AIMessage | ToolMessage] = []
         #: ids of the tool calls that are being carried out
         self.running_tools: set[str] = set()
+        #: what its tools keep open between their calls
+        self.scope = TurnScope()
         self.failure: CopilotError | None = None
         self.abort_reason: str | None = None
         #: optional request parameters that the provider has refused in this turn

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict
@@ -20,6 +20,7 @@ from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.schema import plain_schema
+from gns3server_copilot.tools.scope import TurnScope
 
 if TYPE_CHECKING:
     from gns3server_copilot.gns3.client import GNS3Client
@@ -36,6 +37,8 @@ class ToolContext:
     mode: Mode
     gns3: GNS3Client
     settings: Settings
+    #: what the turn's tools keep open between their calls
+    scope: TurnScope = field(default_factory=TurnScope)
 
 
 class ToolArguments(BaseModel):

@@ -8,6 +8,7 @@ import pytest
 
 from gns3server_copilot.agent import turn_context
 from gns3server_copilot.agent.graph import ChatGraph
+from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import ModelError
 from gns3server_copilot.llm.config import LLMConfig
@@ -28,7 +29,7 @@ async def config(model_server: ModelServer) -> LLMConfig:
 
 
 async def ask(config: LLMConfig, turn: Turn) -> str:
-    graph = ChatGraph(None, Settings())  # type: ignore[arg-type]  # no tool runs
+    graph = ChatGraph(Server(None, Settings(), None))  # type: ignore[arg-type]  # no tool runs
     token = turn_context.turn.set(turn)
     try:
         return (await graph._ask(list(TOOLS), config, list(QUESTION), [])).text

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage
 
 from gns3server_copilot.agent import graph as graph_module
 from gns3server_copilot.agent import service as service_module
+from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
 from gns3server_copilot.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
@@ -36,7 +37,7 @@ OFFLINE = dataclasses.replace(CONFIG, provider="offline", model="offline", base_
 async def service(app_server, app_project):
     users = {ALICE.user_id, BOB.user_id}
     usage = UsageStore(app_server.app.state._db_engine)
-    opened = await AgentService.open(app_project, app_server.app, Settings(tool_rounds=2), usage, users)
+    opened = await AgentService.open(app_project, Server(app_server.app, Settings(tool_rounds=2), usage), users)
     yield opened
     await opened.close("The test is over.")
 

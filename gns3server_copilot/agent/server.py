@@ -1,0 +1,19 @@
+"""What every project's agent uses of the server that it lives in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+
+from gns3server_copilot.llm.usage import UsageStore
+from gns3server_copilot.settings import Settings
+
+
+@dataclass(frozen=True)
+class Server:
+    """Set up once by the plugin and shared by all agents."""
+
+    app: ASGIApp
+    settings: Settings
+    usage: UsageStore
