@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from gns3server_copilot.errors import GNS3Error
-from gns3server_copilot.gns3.changes import let_finish
+from gns3server_copilot.gns3.changes import WIDTH, let_finish
 from gns3server_copilot.gns3.templates import Template
 from gns3server_copilot.gns3.topology import Node, parse_topology
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Calls for different nodes that run at once.
-WIDTH = 8
 #: gns3-server itself waits this long for a compute that copies images; a Docker image may be pulled even longer.
 CREATE_SECONDS = 1200.0
 #: A server that has just started answers 500 until its own compute is connected.

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MAX_NOTE = 120
 #: Console types that need no mention.
 USUAL_CONSOLES = ("telnet", "none", "")
+#: A port among all nodes of a project: node id, adapter and port number.
+Place = tuple[str, int, int]
 HOW_TO_SEE_MORE = "For details ask gns3_topology_reader about single nodes, where that tool is offered."
 
 
@@ -73,6 +75,13 @@ class LinkEnd:
     node_id: str
     node_name: str
     port: str
+    adapter_number: int
+    port_number: int
+
+    @property
+    def place(self) -> Place:
+        """Where it is, whatever the port is called."""
+        return (self.node_id, self.adapter_number, self.port_number)
 
     def __str__(self) -> str:
         return f"{self.node_name}:{self.port}"
@@ -93,6 +102,11 @@ class Link:
     def name(self) -> str:
         """Both ends: `R1:g0/0–R2:g0/0`."""
         return "–".join(str(end) for end in self.ends)
+
+    @property
+    def places(self) -> frozenset[Place]:
+        """Where both ends are."""
+        return frozenset(end.place for end in self.ends)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -135,11 +149,13 @@ def parse_topology(nodes: Any, links: Any, drawings: Any) -> Topology:
     }
     node_names = {_node_id(raw): printable(raw.get("name")) for raw in raw_nodes}
     parsed_links: list[Link] = []
-    plugged: dict[tuple[str, int, int], tuple[str, str]] = {}
+    plugged: dict[Place, tuple[str, str]] = {}
     for raw in _mappings(links):
         places = [(_node_id(end), *_place(end)) for end in _mappings(raw.get("nodes"))]
         ends = tuple(
-            LinkEnd(place[0], node_names.get(place[0], "?"), port_names.get(place, f"{place[1]}/{place[2]}"))
+            LinkEnd(
+                place[0], node_names.get(place[0], "?"), port_names.get(place, f"{place[1]}/{place[2]}"), *place[1:]
+            )
             for place in places
         )
         for index, place in enumerate(places):
@@ -183,7 +199,7 @@ async def _read_drawings(client: GNS3Client, project: str) -> Any:
         raise
 
 
-def _node(raw: Mapping[str, Any], plugged: Mapping[tuple[str, int, int], tuple[str, str]]) -> Node:
+def _node(raw: Mapping[str, Any], plugged: Mapping[Place, tuple[str, str]]) -> Node:
     node_id = _node_id(raw)
     console = raw.get("console")
     ports = []

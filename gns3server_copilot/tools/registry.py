@@ -5,6 +5,7 @@ from __future__ import annotations
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import Tool
+from gns3server_copilot.tools.create_link import GNS3LinkTool
 from gns3server_copilot.tools.create_node import GNS3CreateNodeTool
 from gns3server_copilot.tools.templates import GNS3TemplateTool
 from gns3server_copilot.tools.topology_reader import GNS3TopologyTool
@@ -12,6 +13,7 @@ from gns3server_copilot.tools.topology_reader import GNS3TopologyTool
 ALL_TOOLS: tuple[Tool, ...] = (
     GNS3TemplateTool(),
     GNS3CreateNodeTool(),
+    GNS3LinkTool(),
     GNS3TopologyTool(),
 )
 

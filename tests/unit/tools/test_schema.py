@@ -21,6 +21,7 @@ from tests.ground.schema_rules import check_tools
 BINDING = {
     "GNS3TemplateTool": ("get_gns3_templates", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3CreateNodeTool": ("create_gns3_node", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3LinkTool": ("create_gns3_link", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3TopologyTool": ("gns3_topology_reader", {Mode.INJECTION}),
 }
 
