@@ -14,13 +14,13 @@ from uuid import UUID
 from fastapi import Depends, HTTPException, Query, Request
 from gns3server.api.routes.controller.dependencies.authentication import oauth2_scheme
 from gns3server.controller import Controller
-from gns3server.db.repositories.rbac import RbacRepository
 from gns3server.db.repositories.users import UsersRepository
 from gns3server.services import auth_service
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from gns3server_copilot.api.runtime import Runtime
 from gns3server_copilot.errors import ForbiddenError, NotAuthenticatedError, NotFoundError, UnavailableError
+from gns3server_copilot.gns3.host import is_granted
 from gns3server_copilot.schemas.identity import ProjectRef, User
 
 if TYPE_CHECKING:
@@ -73,11 +73,7 @@ async def current_user(who: Annotated[Caller, Depends(caller)]) -> User:
 
 async def has_privilege(request: Request, user: User, resource: str, privilege: str) -> bool:
     """Tell whether gns3-server grants the user this privilege on this resource, e.g. `/projects/{id}`."""
-    if user.is_superadmin:
-        return True
-    async with AsyncSession(request.app.state._db_engine, expire_on_commit=False) as session:
-        granted: bool = await RbacRepository(session).check_user_has_privilege(UUID(user.user_id), resource, privilege)
-    return granted
+    return user.is_superadmin or await is_granted(request.app, user.user_id, resource, privilege)
 
 
 async def require_privilege(request: Request, user: User, resource: str, privilege: str) -> None:

@@ -48,6 +48,8 @@ class GNS3Client:
                 log.exception("gns3-server failed inside while it answered %s %s", scope["method"], scope["path"])
                 raise
 
+        #: the application that is called
+        self.app = app
         # raise_app_exceptions=False turns an unhandled error of a host's handler into status 500.
         self._transport = httpx.ASGITransport(logging_app, raise_app_exceptions=False)
         self._headers = {"authorization": f"Bearer {token}"}

@@ -141,6 +141,24 @@ async def read_topology(client: GNS3Client, project_id: str) -> Topology:
     return parse_topology(nodes, links, drawings)
 
 
+async def read_nodes(client: GNS3Client, project_id: str) -> tuple[Node, ...]:
+    """Read the nodes alone; their ports all look free."""
+    return parse_topology(await client.get(f"/projects/{project_id}/nodes"), [], []).nodes
+
+
+async def read_node(client: GNS3Client, project_id: str, node_id: str) -> Node:
+    """Read one node; its ports all look free."""
+    return parse_node(await client.get(f"/projects/{project_id}/nodes/{node_id}"))
+
+
+def parse_node(answer: Any) -> Node:
+    """Make a Node of gns3-server's answer about one; its ports all look free. Raises GNS3Error when it is none."""
+    nodes = parse_topology([answer], [], []).nodes
+    if not nodes:
+        raise GNS3Error("gns3-server's answer is not a node.", HTTPStatus.INTERNAL_SERVER_ERROR.value)
+    return nodes[0]
+
+
 def parse_topology(nodes: Any, links: Any, drawings: Any) -> Topology:
     """Make a Topology of gns3-server's three lists; what is missing or of an unknown kind is left empty."""
     raw_nodes = _mappings(nodes)

@@ -22,6 +22,9 @@ BINDING = {
     "GNS3TemplateTool": ("get_gns3_templates", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3CreateNodeTool": ("create_gns3_node", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3LinkTool": ("create_gns3_link", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3StartNodeTool": ("start_gns3_node", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3StopNodeTool": ("stop_gns3_node", {Mode.LAB_AUTOMATION}),
+    "GNS3SuspendNodeTool": ("suspend_gns3_node", {Mode.LAB_AUTOMATION}),
     "GNS3TopologyTool": ("gns3_topology_reader", {Mode.INJECTION}),
 }
 
