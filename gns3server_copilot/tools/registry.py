@@ -7,6 +7,7 @@ from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import Tool
 from gns3server_copilot.tools.create_link import GNS3LinkTool
 from gns3server_copilot.tools.create_node import GNS3CreateNodeTool
+from gns3server_copilot.tools.rename_node import GNS3UpdateNodeNameTool
 from gns3server_copilot.tools.start_node import GNS3StartNodeTool
 from gns3server_copilot.tools.stop_node import GNS3StopNodeTool
 from gns3server_copilot.tools.suspend_node import GNS3SuspendNodeTool
@@ -18,6 +19,7 @@ ALL_TOOLS: tuple[Tool, ...] = (
     GNS3CreateNodeTool(),
     GNS3LinkTool(),
     GNS3StartNodeTool(),
+    GNS3UpdateNodeNameTool(),
     GNS3StopNodeTool(),
     GNS3SuspendNodeTool(),
     GNS3TopologyTool(),

@@ -23,6 +23,7 @@ BINDING = {
     "GNS3CreateNodeTool": ("create_gns3_node", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3LinkTool": ("create_gns3_link", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3StartNodeTool": ("start_gns3_node", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3UpdateNodeNameTool": ("update_gns3_node_name", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3StopNodeTool": ("stop_gns3_node", {Mode.LAB_AUTOMATION}),
     "GNS3SuspendNodeTool": ("suspend_gns3_node", {Mode.LAB_AUTOMATION}),
     "GNS3TopologyTool": ("gns3_topology_reader", {Mode.INJECTION}),
