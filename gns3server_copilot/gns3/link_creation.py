@@ -1,18 +1,24 @@
-"""Creates links: in parallel, each at most once, and read back."""
+"""Creates links: one after another on each compute, each at most once, and read back.
+
+A compute hands out the UDP ports of links in threads, without a lock: links that are made at the same time can get
+the same port, and then some node does not start. So they wait for each other, whoever makes them.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import html
 import logging
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from gns3server_copilot.errors import GNS3Error
-from gns3server_copilot.gns3.changes import WIDTH, let_finish
+from gns3server_copilot.gns3.changes import let_finish
 from gns3server_copilot.gns3.ports import place_of
 from gns3server_copilot.gns3.topology import Link, LinkEnd, Node, Place, Port, Topology, read_topology
 
@@ -23,6 +29,10 @@ log = logging.getLogger(__name__)
 
 #: gns3-server itself gives the two computes 120 s each, twice.
 LINK_SECONDS = 480.0
+
+
+#: A server has one loop; a lock belongs to the loop that it was used in.
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ async def create_links(client: GNS3Client, project_id: str, wanted: Sequence[New
 
     When cancelled, links whose creation has begun are still created, no further ones.
     """
-    batch = _Batch(client, project_id, wanted)
+    batch = _Batch(client, project_id)
     creations = [LinkCreation(link) for link in wanted]
     await asyncio.gather(*(batch.create(creation) for creation in creations))
     if creations:
@@ -90,19 +100,16 @@ async def create_links(client: GNS3Client, project_id: str, wanted: Sequence[New
 
 
 class _Batch:
-    def __init__(self, client: GNS3Client, project_id: str, wanted: Iterable[NewLink]) -> None:
+    def __init__(self, client: GNS3Client, project_id: str) -> None:
         self._client = client
         self._project_id = project_id
         self._links = f"/projects/{project_id}/links"
-        self._width = asyncio.Semaphore(WIDTH)
-        self._busy = {plug.node.id: asyncio.Lock() for link in wanted for plug in (link.a, link.b)}
 
     async def create(self, creation: LinkCreation) -> None:
         async with AsyncExitStack() as held:
-            # An emulator gets its links one after another. Always in the same order, so that nobody waits in a circle.
-            for node_id in sorted({creation.wanted.a.node.id, creation.wanted.b.node.id}):
-                await held.enter_async_context(self._busy[node_id])
-            await held.enter_async_context(self._width)
+            # always in the same order, so that nobody waits in a circle
+            for compute_id in sorted({creation.wanted.a.node.compute_id, creation.wanted.b.node.compute_id}):
+                await held.enter_async_context(_turn_at(compute_id))
             await let_finish(f"link {creation.wanted.name}", self._create(creation))
 
     async def _create(self, creation: LinkCreation) -> None:
@@ -149,6 +156,11 @@ class _Batch:
                 await self._client.delete(f"{self._links}/{link.id}", timeout=LINK_SECONDS)
         except GNS3Error as error:
             log.warning("The link %s cannot be looked at: %s", creation.wanted.name, error.message)
+
+
+def _turn_at(compute_id: str) -> asyncio.Lock:
+    """Give the lock of those who make links on this compute."""
+    return _turns.setdefault(asyncio.get_running_loop(), defaultdict(asyncio.Lock))[compute_id]
 
 
 def _end(plug: Plug) -> dict[str, Any]:

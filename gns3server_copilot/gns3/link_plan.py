@@ -10,7 +10,7 @@ from gns3server_copilot.gns3.link_creation import NewLink, Plug
 from gns3server_copilot.gns3.names import find
 from gns3server_copilot.gns3.ports import AUTO, find_port, first_free, free_ports, free_ports_text, place_of
 from gns3server_copilot.gns3.text import clipped, printable
-from gns3server_copilot.gns3.topology import Node, Place, Port, Topology
+from gns3server_copilot.gns3.topology import Link, Node, Place, Port, Topology
 
 #: gns3-server joins none of these to each other.
 TO_THE_OUTSIDE = ("cloud", "nat")
@@ -117,7 +117,13 @@ class _Planner:
                 return link
         needed = [(ends.a, ends.port_a, ends.port_b), (ends.b, ends.port_b, ends.port_a)]
         said = [self._free(node, other.media if other else None) for node, port, other in needed if port is None]
+        if present := self.links_between(ends.a, ends.b):
+            said.append(f"They are linked already: {', '.join(link.name for link in present)}.")
         raise ToolError(f"There is no pair of free ports that fit. {' '.join(said)}")
+
+    def links_between(self, a: Node, b: Node) -> list[Link]:
+        nodes = {a.id, b.id}
+        return [link for link in self._topology.links if {end.node_id for end in link.ends} == nodes]
 
     def refusal(self, ends: _Ends | None, error: ToolError) -> Refusal:
         """Give why not; the link that was asked for may be there already."""

@@ -121,6 +121,13 @@ def test_wrong_media_are_refused_with_the_ports_that_would_fit() -> None:
     ]
 
 
+def test_two_that_have_no_port_left_are_said_to_be_linked_already() -> None:
+    assert plan(("PC1", "auto", "SW1", "auto")) == [
+        "There is no pair of free ports that fit. PC1 has no free port. Free ports of SW1: Ethernet0, Ethernet1, "
+        "Ethernet3. They are linked already: PC1:e0–SW1:e2."
+    ]
+
+
 def test_a_node_whose_ports_come_later_says_so() -> None:
     assert plan(("R1", "s1/0", "FR1", "1")) == [
         "FR1 has no port 1. FR1 has no ports yet: they come with the mappings that are configured in GNS3."
