@@ -8,11 +8,12 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMe
 
 from gns3server_copilot.agent.repair import as_sent
 from gns3server_copilot.errors import GNS3Error
-from gns3server_copilot.gns3.topology import compact_text, read_topology
+from gns3server_copilot.gns3.topology import compact_text
 from gns3server_copilot.knowledge.prompts import system_prompt
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.tools.base import Tool, ToolContext
+from gns3server_copilot.tools.lab_view import lab_view
 
 #: The part of the context window that a conversation may fill, by strategy (docs/developer/llm-configs.md).
 FILL_RATIO = {"conservative": 0.60, "balanced": 0.75, "aggressive": 0.85}
@@ -57,7 +58,7 @@ async def _topology_text(context: ToolContext, config: LLMConfig) -> str:
     ratio = FILL_RATIO.get(config.context_strategy, FILL_RATIO["balanced"])
     budget = config.context_limit * 1000 * ratio * TOPOLOGY_SHARE
     try:
-        topology = await read_topology(context.gns3, context.project.project_id)
+        topology = await lab_view(context)
     except GNS3Error as error:
         return f"(The topology cannot be read: {error.message})"
     text = compact_text(topology, int(budget * CHARS_PER_TOKEN))

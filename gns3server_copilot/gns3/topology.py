@@ -51,7 +51,10 @@ class Port:
 
 @dataclass(frozen=True)
 class Node:
-    """A node. `type` is the emulator, `device_type` what was declared (`gns3.device_types`), `console` a TCP port."""
+    """A node. `type` is the emulator, `device_type` what was declared (`gns3.device_types`), `console` a TCP port.
+
+    A locked node can be neither moved nor deleted in GNS3.
+    """
 
     id: str
     name: str
@@ -65,6 +68,7 @@ class Node:
     y: int
     template_id: str
     compute_id: str
+    locked: bool
     ports: tuple[Port, ...]
 
 
@@ -238,6 +242,7 @@ def _node(raw: Mapping[str, Any], plugged: Mapping[Place, tuple[str, str]]) -> N
         y=_number(raw.get("y")),
         template_id=printable(raw.get("template_id")),
         compute_id=printable(raw.get("compute_id")),
+        locked=bool(raw.get("locked")),
         ports=tuple(ports),
     )
 

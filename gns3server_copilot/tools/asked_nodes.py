@@ -14,6 +14,7 @@ from gns3server_copilot.errors import ToolError
 from gns3server_copilot.gns3.names import find
 from gns3server_copilot.gns3.node_kinds import ALWAYS_ON
 from gns3server_copilot.gns3.power import PowerChange
+from gns3server_copilot.gns3.runs import natural_order
 from gns3server_copilot.gns3.text import clipped, printable
 from gns3server_copilot.gns3.topology import Node
 from gns3server_copilot.tools.base import ToolArguments
@@ -53,7 +54,7 @@ async def switch_each(
     `all` stands for the nodes of which `everyone` holds. Raises ToolError(`nobody`) when that is no node.
     """
     if any(printable(name).casefold() == EVERY_NODE for name in wanted):
-        wanted = [node.id for node in nodes if everyone(node)]
+        wanted = [node.id for node in sorted(nodes, key=lambda node: natural_order(node.name)) if everyone(node)]
         if not wanted:
             raise ToolError(nobody)
     # looking for the nearest names of many wrong ones takes long enough to hold up the server

@@ -85,8 +85,9 @@ class GNS3CreateNodeTool(Tool[CreateNodeArguments]):
         plans = await asyncio.to_thread(_plan, arguments.nodes, templates, topology)
         new = [plan for plan in plans if isinstance(plan, NewNode)]
         creations = iter(await create_nodes(context.gns3, project_id, new, topology.nodes))
+        locked = bool(topology.nodes) and all(node.locked for node in topology.nodes)
         return [
-            _item(asked, next(creations)) if isinstance(plan, NewNode) else plan
+            _item(asked, next(creations), locked) if isinstance(plan, NewNode) else plan
             for asked, plan in zip(arguments.nodes, plans, strict=True)
         ]
 
@@ -129,7 +130,7 @@ def _free_name(wanted: str | None, template: Template, taken: dict[str, str]) ->
     return name
 
 
-def _item(asked: NodeToCreate, creation: Creation) -> dict[str, Any]:
+def _item(asked: NodeToCreate, creation: Creation, locked: bool) -> dict[str, Any]:
     wanted, node = creation.wanted, creation.node
     if node is None:
         return failed("", wanted.name or wanted.template.name, why_not(creation.error, "the node"))
@@ -144,15 +145,17 @@ def _item(asked: NodeToCreate, creation: Creation) -> dict[str, Any]:
         "x": node.x,
         "y": node.y,
     }
-    if notes := _notes(asked, node):
+    if notes := _notes(asked, node, locked):
         details["note"] = notes
     return succeeded(node.id, node.name, details)
 
 
-def _notes(asked: NodeToCreate, node: Node) -> str:
+def _notes(asked: NodeToCreate, node: Node, locked: bool) -> str:
     notes = []
     if asked.name is not None and node.name != asked.name:
         notes.append(f"GNS3 made {node.name} of the name {asked.name}.")
     if any(abs(coordinate or 0) > MAX_COORDINATE for coordinate in (asked.x, asked.y)):
         notes.append(f"Coordinates end at {MAX_COORDINATE} px, so it was put at {node.x}, {node.y}.")
+    if locked:
+        notes.append("The project was locked; this node is not, so that it can be moved.")
     return " ".join(notes)
