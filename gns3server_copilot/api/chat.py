@@ -39,9 +39,10 @@ async def stream(request: Request, asked: ChatRequest, chats: Chats) -> Response
             f"The message is too long: {len(message)} characters, at most {MESSAGE_LIMIT} are possible."
         )
     copilot = chats.runtime
-    config = await effective_config(copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None)
+    config, policy = await effective_config(
+        copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None
+    )
     config = await admit(config, chats.user, copilot.settings)
-    policy = await copilot.policies.of_user(chats.user.user_id)
     if asked.temperature is not None:
         config = replace(config, temperature=asked.temperature)
     turn = await copilot.manager.start_turn(
