@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import json
 import logging
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
@@ -53,7 +54,9 @@ async def prepare_provider(provider: str) -> None:
 
     Raises InvalidRequestError with the pip command when its package is not installed.
     """
-    await asyncio.to_thread(_load, provider)
+    known = PROVIDERS.get(provider)
+    if known is None or known.module not in sys.modules:
+        await asyncio.to_thread(_load, provider)
 
 
 def create_base_model_with_tools(
