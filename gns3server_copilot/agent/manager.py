@@ -19,7 +19,7 @@ from gns3server_copilot.agent.server import Server
 from gns3server_copilot.errors import ForbiddenError, TooManyTurnsError, UnavailableError
 from gns3server_copilot.gns3.host import is_opened, user_ids
 from gns3server_copilot.schemas.identity import ProjectRef
-from gns3server_copilot.storage.location import database_path
+from gns3server_copilot.storage.location import may_have_chats
 
 if TYPE_CHECKING:
     from gns3server_copilot.agent.service import AgentService
@@ -73,10 +73,9 @@ class AgentManager:
 
     async def existing_service(self, project: ProjectRef) -> AgentService | None:
         """Give the project's agent if the project has ever had a chat; nothing is made or imported otherwise."""
-        if project.project_id not in self._services:
-            path = database_path(Path(project.path))
-            if not await asyncio.to_thread(path.exists):
-                return None
+        opened = project.project_id in self._services
+        if not opened and not await asyncio.to_thread(may_have_chats, Path(project.path)):
+            return None
         return await self.service(project)
 
     async def _load(self) -> type[AgentService]:

@@ -42,7 +42,7 @@ class OnDisconnect(StrEnum):
 
 @dataclass(frozen=True)
 class TurnRequest:
-    """Everything that was decided before a turn starts."""
+    """Everything that was decided before a turn starts. `injects`: it is there to put a fault in, or it has failed."""
 
     session_id: str
     message: str
@@ -52,6 +52,7 @@ class TurnRequest:
     config: LLMConfig
     token: str = field(repr=False)
     on_disconnect: OnDisconnect = OnDisconnect.ABORT
+    injects: bool = False
 
 
 @dataclass

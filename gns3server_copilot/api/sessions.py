@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from gns3server_copilot.api.dependencies import Chats
+from gns3server_copilot.api.dependencies import Chats, ProjectChats
 from gns3server_copilot.api.routing import CHATS, CopilotRoute
-from gns3server_copilot.schemas.chat import HistoryAnswer, HistoryMessage, SessionAnswer
+from gns3server_copilot.schemas.chat import HistoryAnswer, HistoryMessage, SessionAnswer, SessionChange
 from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.storage.sessions import Session
+
+if TYPE_CHECKING:
+    from gns3server_copilot.agent.service import AgentService
 
 #: SQLite's integers end there, and no conversation comes near it.
 LARGEST = 2**31
@@ -41,19 +45,47 @@ async def list_sessions(
         chats.user, mode=copilot_mode, limit=limit, offset=offset, q=q, pinned=pinned
     )
     response.headers["X-Total-Count"] = str(total)
-    return [
-        SessionAnswer(**asdict(one), running=agent.running_turn(one.thread_id, chats.user) is not None)
-        for one in sessions
-    ]
+    return [_answer(agent, chats, session) for session in sessions]
 
 
 @router.get("/sessions/{session_id}")
 async def get_session(session_id: UUID, chats: Chats) -> SessionAnswer:
     """One conversation."""
     agent = await chats.agent()
+    return _answer(agent, chats, await agent.session(str(session_id), chats.user))
+
+
+@router.patch("/sessions/{session_id}")
+async def change_session(session_id: UUID, change: SessionChange, chats: Chats) -> SessionAnswer:
+    """Rename one conversation, pin or unpin it, or both."""
+    agent = await chats.agent()
     session = await agent.session(str(session_id), chats.user)
-    running = agent.running_turn(session.thread_id, chats.user) is not None
-    return SessionAnswer(**asdict(session), running=running)
+    if change.title is not None:
+        session = await agent.rename(session.thread_id, chats.user, change.title)
+    if change.pinned is not None:
+        session = await agent.set_pinned(session.thread_id, chats.user, change.pinned)
+    return _answer(agent, chats, session)
+
+
+@router.delete("/sessions/{session_id}", status_code=204)
+async def delete_session(session_id: UUID, chats: Chats) -> None:
+    """Delete one conversation with its messages. A turn that runs in it is stopped first; the id is free afterwards."""
+    agent = await chats.agent()
+    await agent.delete(str(session_id), chats.user)
+
+
+@router.put("/sessions/{session_id}/pin")
+async def pin_session(session_id: UUID, chats: Chats) -> SessionAnswer:
+    """List one conversation before the others."""
+    agent = await chats.agent()
+    return _answer(agent, chats, await agent.set_pinned(str(session_id), chats.user, pinned=True))
+
+
+@router.delete("/sessions/{session_id}/pin")
+async def unpin_session(session_id: UUID, chats: Chats) -> SessionAnswer:
+    """List one conversation among the others again."""
+    agent = await chats.agent()
+    return _answer(agent, chats, await agent.set_pinned(str(session_id), chats.user, pinned=False))
 
 
 @router.get("/sessions/{session_id}/history", response_model_exclude_none=True)
@@ -75,3 +107,8 @@ async def get_history(
         updated_at=session.updated_at,
         llm_calls=session.llm_calls_count,
     )
+
+
+def _answer(agent: AgentService, chats: ProjectChats, session: Session) -> SessionAnswer:
+    running = agent.running_turn(session.thread_id, chats.user) is not None
+    return SessionAnswer(**asdict(session), running=running)

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from typing import Final
 
 from gns3server_copilot.errors import StorageError
+from gns3server_copilot.schemas.titles import DEFAULT_TITLE
 from gns3server_copilot.storage.failures import DamagedFileError
 from gns3server_copilot.storage.times import normalized, now
-
-DEFAULT_TITLE: Final = "New conversation"
 
 _COUNTERS: Final = ("message_count", "llm_calls_count", "input_tokens", "output_tokens", "total_tokens")
 _KEY_COLUMNS: Final = {"id": "INTEGER PRIMARY KEY", "thread_id": "TEXT NOT NULL UNIQUE"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from gns3server_copilot.errors import NotFoundError
+from gns3server_copilot.errors import NoSuchSessionError
+from gns3server_copilot.schemas.titles import DEFAULT_TITLE
 from gns3server_copilot.storage import threads
-from gns3server_copilot.storage.migrations import COLUMNS, DEFAULT_TITLE
 from gns3server_copilot.storage.times import now
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 #: The metadata key that keeps an automatic title from replacing a person's.
 TITLE_BY_PERSON: Final = "title_by_person"
 
-_SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM chat_sessions"
 _ORDER: Final = "ORDER BY pinned DESC, updated_at DESC, id DESC"
 #: A mode is text in a JSON column that somebody else may have filled with anything.
 _MODE: Final = "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.copilot_mode') END"
@@ -58,14 +57,16 @@ class Session:
         return cls(**values)
 
 
+_SELECT: Final = f"SELECT {', '.join(field.name for field in fields(Session))} FROM chat_sessions"
+
 SessionPage = tuple[list[Session], int]
 
 
 class SessionStore:
     """The sessions of one project. Methods that change a session give it as it then is.
 
-    All raise StorageError when the database cannot be used, and NotFoundError for a session to change that is not
-    there. Who may see a session is for the caller to check: `get` gives anybody's.
+    All raise StorageError when the database cannot be used, and NoSuchSessionError for a session to change that is not
+    there. Whose a session to change is, is for the caller to check, with `get_own`.
     """
 
     def __init__(self, shared: SharedConnection, project_id: str) -> None:
@@ -77,6 +78,13 @@ class SessionStore:
         rows = await self._shared.fetch(f"{_SELECT} WHERE thread_id = ?", (thread_id,))
         return Session.from_row(rows[0]) if rows else None
 
+    async def get_own(self, thread_id: str, user_id: str) -> Session:
+        """Give the user's session with this id. Raises NoSuchSessionError if there is none or it is somebody else's."""
+        session = await self.get(thread_id)
+        if session is None or session.user_id != user_id:
+            raise NoSuchSessionError
+        return session
+
     async def create(
         self,
         thread_id: str,
@@ -84,26 +92,44 @@ class SessionStore:
         *,
         title: str = DEFAULT_TITLE,
         metadata: Mapping[str, Any] | None = None,
+        copilot_mode: str | None = None,
     ) -> Session:
         """Give the user's session with this id, made if there is none; `title` and `metadata` are for a new one.
 
-        A new session is empty even if its id was used before. Raises NotFoundError when it is somebody else's.
+        A new session is empty even if its id was used before. `copilot_mode` is what the session, new or not, is listed
+        under from now on. Raises NoSuchSessionError when it is somebody else's.
         """
         async with self._shared.transaction() as connection:
             session = await _find(connection, thread_id)
-            if session is not None and session.user_id == user_id:
+            if session is None:
+                session = await self._insert(connection, thread_id, user_id, title, metadata or {})
+            elif session.user_id != user_id:
+                raise NoSuchSessionError
+            if copilot_mode is None or session.metadata.get("copilot_mode") == str(copilot_mode):
                 return session
-            if session is not None:
-                raise _no_such_session()
-            for statement in threads.REMOVE_THREAD:
-                await connection.execute(statement, (thread_id,))
-            time = now()
             await connection.execute(
-                "INSERT INTO chat_sessions (thread_id, user_id, project_id, title, metadata, created_at, updated_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (thread_id, user_id, self._project_id, _storable(title), json.dumps(metadata or {}), time, time),
+                "UPDATE chat_sessions SET metadata = ? WHERE thread_id = ?",
+                (json.dumps({**session.metadata, "copilot_mode": str(copilot_mode)}), thread_id),
             )
             return await _existing(connection, thread_id)
+
+    async def _insert(
+        self,
+        connection: aiosqlite.Connection,
+        thread_id: str,
+        user_id: str,
+        title: str,
+        metadata: Mapping[str, Any],
+    ) -> Session:
+        for statement in threads.REMOVE_THREAD:
+            await connection.execute(statement, (thread_id,))
+        time = now()
+        await connection.execute(
+            "INSERT INTO chat_sessions (thread_id, user_id, project_id, title, metadata, created_at, updated_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (thread_id, user_id, self._project_id, _storable(title), json.dumps(metadata), time, time),
+        )
+        return await _existing(connection, thread_id)
 
     async def list(
         self,
@@ -125,8 +151,8 @@ class SessionStore:
             values.append(str(mode))
         if q:
             # not LIKE: its wildcards would need escaping, and long patterns are refused
-            conditions.append("instr(lower(title), lower(?)) > 0")
-            values.append(_storable(q))
+            conditions.append("instr(casefold(title), ?) > 0")
+            values.append(_storable(q).casefold())
         if pinned is not None:
             conditions.append("pinned = ?")
             values.append(int(pinned))
@@ -193,16 +219,6 @@ class SessionStore:
             await connection.execute("UPDATE chat_sessions SET pinned = ? WHERE thread_id = ?", (pinned, thread_id))
             return await _existing(connection, thread_id)
 
-    async def set_metadata(self, thread_id: str, *, copilot_mode: str) -> Session:
-        """Set the mode that the session is listed under; other metadata stays."""
-        async with self._shared.transaction() as connection:
-            session = await _existing(connection, thread_id)
-            metadata = {**session.metadata, "copilot_mode": str(copilot_mode)}
-            await connection.execute(
-                "UPDATE chat_sessions SET metadata = ? WHERE thread_id = ?", (json.dumps(metadata), thread_id)
-            )
-            return await _existing(connection, thread_id)
-
 
 async def _find(connection: aiosqlite.Connection, thread_id: str) -> Session | None:
     for row in await connection.execute_fetchall(f"{_SELECT} WHERE thread_id = ?", (thread_id,)):
@@ -213,12 +229,8 @@ async def _find(connection: aiosqlite.Connection, thread_id: str) -> Session | N
 async def _existing(connection: aiosqlite.Connection, thread_id: str) -> Session:
     session = await _find(connection, thread_id)
     if session is None:
-        raise _no_such_session()
+        raise NoSuchSessionError
     return session
-
-
-def _no_such_session() -> NotFoundError:
-    return NotFoundError("There is no such conversation in this project.")
 
 
 def _object(text: object) -> dict[str, Any]:
