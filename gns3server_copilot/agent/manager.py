@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gns3server_copilot.agent.server import Server
+from gns3server_copilot.agent.starts import Starts
 from gns3server_copilot.errors import ForbiddenError, TooManyTurnsError, UnavailableError
 from gns3server_copilot.gns3.host import is_opened, user_ids
 from gns3server_copilot.schemas.identity import ProjectRef
@@ -36,6 +37,7 @@ class AgentManager:
     """Owns every `AgentService`."""
 
     def __init__(self, server: Server) -> None:
+        self.starts = Starts()
         self._server = server
         self._settings = server.settings
         self._services: dict[str, AgentService] = {}

@@ -23,6 +23,7 @@ from gns3server_copilot.schemas.modes import Mode
 MESSAGE_LIMIT = 100_000
 #: What `/inject` asks for when nothing is said.
 ANY_FAULT = "Inject one random network fault for troubleshooting practice."
+STOPPED = "Stopped by the user."
 #: How often a request without a stream looks whether its client is still there.
 DISCONNECT_CHECK_SECONDS = 1.0
 
@@ -57,6 +58,19 @@ async def _answer(
         raise TooLargeError(
             f"The message is too long: {len(message)} characters, at most {MESSAGE_LIMIT} are possible."
         )
+    session_id = str(asked.session_id or uuid4())
+    with chats.runtime.manager.starts.under_way(chats.project, chats.user, session_id) as start:
+        turn = await _start(chats, asked, session_id, message, injects=injects)
+        if start.aborted:
+            turn.abort(STOPPED)
+    if asked.stream:
+        return event_stream(turn, chats.runtime.settings.heartbeat_seconds)
+    return await _whole_answer(request, turn)
+
+
+async def _start(
+    chats: ProjectChats, asked: ChatRequest, session_id: str, message: str, *, injects: bool
+) -> Turn:
     copilot = chats.runtime
     wanted_mode = Mode.INJECTION if injects or await _is_injection(chats, asked.session_id) else asked.copilot_mode
     config = await effective_config(copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None)
@@ -64,9 +78,9 @@ async def _answer(
     policy = await copilot.policies.of_user(chats.user.user_id)
     if asked.temperature is not None:
         config = replace(config, temperature=asked.temperature)
-    turn = await copilot.manager.start_turn(
+    return await copilot.manager.start_turn(
         TurnRequest(
-            session_id=str(asked.session_id or uuid4()),
+            session_id=session_id,
             message=message,
             user=chats.user,
             project=chats.project,
@@ -77,9 +91,6 @@ async def _answer(
             injects=injects,
         )
     )
-    if asked.stream:
-        return event_stream(turn, copilot.settings.heartbeat_seconds)
-    return await _whole_answer(request, turn)
 
 
 async def _is_injection(chats: ProjectChats, session_id: UUID | None) -> bool:
@@ -91,9 +102,10 @@ async def _is_injection(chats: ProjectChats, session_id: UUID | None) -> bool:
 @router.post("/sessions/{session_id}/abort")
 async def abort(session_id: UUID, chats: Chats) -> AbortAnswer:
     """Stop the session's running turn. Nothing running is fine, and so is an id that does not exist yet."""
+    chats.runtime.manager.starts.abort(chats.project, chats.user, str(session_id))
     turn = await _own_turn(chats, str(session_id))
     if turn is not None:
-        turn.abort("Stopped by the user.")
+        turn.abort(STOPPED)
     return AbortAnswer(session_id=str(session_id))
 
 
