@@ -27,7 +27,7 @@ class HeldCompute:
         self._arrived = asyncio.Condition()
         self._released = asyncio.Event()
 
-    async def has_begun(self, count: int = 1, seconds: float = 10.0) -> None:
+    async def reached(self, count: int = 1, seconds: float = 10.0) -> None:
         """Return when so many node requests are being held. Raises TimeoutError."""
         async with asyncio.timeout(seconds), self._arrived:
             await self._arrived.wait_for(lambda: self.begun >= count)
@@ -89,6 +89,6 @@ async def held_compute(admin: UserClient) -> AsyncIterator[HeldCompute]:
             yield held
         finally:
             held.release()
-            await admin.delete(f"/v3/computes/{held.compute_id}")
+            await ok(admin.delete(f"/v3/computes/{held.compute_id}"))
     finally:
         await runner.cleanup()

@@ -12,6 +12,7 @@ from tests.ground.chat import ask, configure_model, history, open_turn, session
 from tests.ground.event_rules import check_event_order
 from tests.ground.held_compute import held_compute
 from tests.ground.model_script import Gate, call, text, tool_calls
+from tests.ground.projects import Projects
 from tests.ground.sse import kinds_of, text_of, tool_outputs
 
 ABORT_SECONDS = 1.0
@@ -20,12 +21,6 @@ ABORT_SECONDS = 1.0
 @pytest.fixture
 async def config(admin, model_server):
     return await configure_model(admin, model_server)
-
-
-@pytest.fixture
-async def held(admin):
-    async with held_compute(admin) as compute:
-        yield compute
 
 
 def abort(user, project, session_id):
@@ -82,14 +77,21 @@ async def test_while_the_model_answers(admin, project, model_server, config, ans
     await goes_on(admin, project, model_server, session_id)
 
 
-async def test_while_a_tool_waits_for_a_compute_that_does_not_answer(admin, project, model_server, config, held):
+async def test_while_a_tool_waits_for_a_compute_that_does_not_answer(admin, model_server, config):
+    async with held_compute(admin) as held:
+        projects = Projects(admin)
+        await stop_on_compute(admin, await projects.make(), model_server, held)
+        await projects.delete_all()
+
+
+async def stop_on_compute(admin, project, model_server, held):
     look = call("get_gns3_templates", {"name": "VPCS"})
     node = {"template": "VPCS", "name": "PC1", "compute_id": held.compute_id}
     create, never = call("create_gns3_node", {"nodes": [node]}), call("create_gns3_node", {"nodes": [node]})
     model_server.script(tool_calls(look, create, never, text="I make one."))
     session_id = str(uuid.uuid4())
     async with open_turn(admin, project, "go", session_id=session_id) as stream:
-        await held.has_begun()
+        await held.reached()
         events = await aborted(admin, project, stream, session_id)
     whole, interrupted = tool_outputs(events)
     assert whole["success"] is True
