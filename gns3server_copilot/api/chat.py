@@ -68,9 +68,7 @@ async def _answer(
     return await _whole_answer(request, turn)
 
 
-async def _start(
-    chats: ProjectChats, asked: ChatRequest, session_id: str, message: str, *, injects: bool
-) -> Turn:
+async def _start(chats: ProjectChats, asked: ChatRequest, session_id: str, message: str, *, injects: bool) -> Turn:
     copilot = chats.runtime
     wanted_mode = Mode.INJECTION if injects or await _is_injection(chats, asked.session_id) else asked.copilot_mode
     config = await effective_config(copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None)

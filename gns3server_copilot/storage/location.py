@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 DIRECTORY = "gns3-copilot"
@@ -31,3 +32,19 @@ def may_have_chats(project_path: Path) -> bool:
     except OSError:
         return True
     return True
+
+
+def is_in_chats(path: str | Path, project_folders: Iterable[str]) -> bool:
+    """Tell whether a path leads to the chats of one of these projects, or to anything that has a chat database's name.
+
+    It is judged as the disk resolves it, `..` and links included: a link may lead there, and a project's directory may
+    have been set to another one's. Blocks.
+    """
+    real = Path(os.path.realpath(path))
+    holders = [parent.parent for parent in (real, *real.parents) if parent.name == DIRECTORY]
+    if not holders:
+        return False
+    if real.parent.name == DIRECTORY and real.name.startswith(FILE):
+        return True
+    folders = {Path(os.path.realpath(folder)) for folder in project_folders}
+    return not folders.isdisjoint(holders)
