@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
@@ -88,18 +89,24 @@ async def unpin_session(session_id: UUID, chats: Chats) -> SessionAnswer:
     return _answer(agent, chats, await agent.set_pinned(str(session_id), chats.user, pinned=False))
 
 
-@router.get("/sessions/{session_id}/history", response_model_exclude_none=True)
+@router.get("/sessions/{session_id}/history", response_model=HistoryAnswer)
 async def get_history(
     session_id: UUID,
     chats: Chats,
     limit: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only the last so many messages.")] = None,
     before: Annotated[str | None, Query(description="Only messages before the one with this id.")] = None,
-) -> HistoryAnswer:
+) -> Response:
     """The messages of one conversation, the oldest first."""
     agent = await chats.agent()
     session = await agent.session(str(session_id), chats.user)
     messages = await agent.history(session.thread_id, limit=limit, before=before)
-    return HistoryAnswer(
+    # in a thread: a conversation of hundreds of messages would hold the event loop
+    text = await asyncio.to_thread(_history_text, session, messages)
+    return Response(text, media_type="application/json")
+
+
+def _history_text(session: Session, messages: list[dict[str, Any]]) -> str:
+    answer = HistoryAnswer(
         thread_id=session.thread_id,
         title=session.title,
         messages=[HistoryMessage(**message) for message in messages],
@@ -107,6 +114,7 @@ async def get_history(
         updated_at=session.updated_at,
         llm_calls=session.llm_calls_count,
     )
+    return answer.model_dump_json(exclude_none=True)
 
 
 def _answer(agent: AgentService, chats: ProjectChats, session: Session) -> SessionAnswer:
