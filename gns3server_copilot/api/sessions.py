@@ -10,7 +10,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 
 from gns3server_copilot.api.dependencies import Chats, ProjectChats
-from gns3server_copilot.api.routing import CHATS, CopilotRoute
+from gns3server_copilot.api.routing import CHATS, CopilotRoute, refusals
 from gns3server_copilot.schemas.chat import HistoryAnswer, HistoryMessage, SessionAnswer, SessionChange
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.storage.sessions import Session
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: SQLite's integers end there, and no conversation comes near it.
 LARGEST = 2**31
 
-router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"])
+router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"], responses=refusals())
 
 
 @router.get("/sessions")
@@ -40,12 +40,12 @@ async def list_sessions(
     """
     agent = await chats.existing_agent()
     if agent is None:
-        response.headers["X-Total-Count"] = "0"
+        _tell_total(response, 0)
         return []
     sessions, total = await agent.sessions(
         chats.user, mode=copilot_mode, limit=limit, offset=offset, q=q, pinned=pinned
     )
-    response.headers["X-Total-Count"] = str(total)
+    _tell_total(response, total)
     return [_answer(agent, chats, session) for session in sessions]
 
 
@@ -68,7 +68,7 @@ async def change_session(session_id: UUID, change: SessionChange, chats: Chats) 
     return _answer(agent, chats, session)
 
 
-@router.delete("/sessions/{session_id}", status_code=204)
+@router.delete("/sessions/{session_id}", status_code=204, responses=refusals(409))
 async def delete_session(session_id: UUID, chats: Chats) -> None:
     """Delete one conversation with its messages. A turn that runs in it is stopped first; the id is free afterwards."""
     agent = await chats.agent()
@@ -103,6 +103,12 @@ async def get_history(
     # in a thread: a conversation of hundreds of messages would hold the event loop
     text = await asyncio.to_thread(_history_text, session, messages)
     return Response(text, media_type="application/json")
+
+
+def _tell_total(response: Response, total: int) -> None:
+    response.headers["X-Total-Count"] = str(total)
+    # a page of another origin may read those headers only that are named here
+    response.headers["Access-Control-Expose-Headers"] = "X-Total-Count"
 
 
 def _history_text(session: Session, messages: list[dict[str, Any]]) -> str:
