@@ -18,6 +18,7 @@ from gns3server_copilot.agent import injection
 from gns3server_copilot.agent.graph import ChatGraph
 from gns3server_copilot.agent.messages import ended_early, new_message_id, question, stamp
 from gns3server_copilot.agent.receive import add_usage
+from gns3server_copilot.agent.recovery import recover
 from gns3server_copilot.agent.repair import interrupted_result, repaired
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.turn import Turn, TurnRequest
@@ -61,15 +62,40 @@ class AgentService:
     async def open(cls, project: ProjectRef, server: Server, user_ids: Collection[str]) -> AgentService:
         """Open the project's chat database and give its agent; chats of users other than these are removed.
 
-        Raises StorageError when it cannot be opened.
+        Turns that were running when the server was killed are brought to an end. Raises StorageError when the database
+        cannot be opened.
         """
         database = await ProjectDatabase.open(project)
         try:
             await database.keep_sessions_of(user_ids)
+            service = cls(database, server)
+            for session in await database.sessions.unfinished():
+                await service._recover(session)
         except BaseException:
             await database.close()
             raise
-        return cls(database, server)
+        return service
+
+    async def _recover(self, session: Session) -> None:
+        session_id = session.thread_id
+        try:
+            lost = recover(await self._messages(session_id), session.message_count)
+            if not lost.messages:  # its first question had not been stored yet
+                await self._database.delete_session(session_id)
+                return
+            await self._store(session_id, lost.messages)
+            await self._database.sessions.record_turn(
+                session_id,
+                message_count=len(lost.messages),
+                llm_calls=lost.model_calls,
+                input_tokens=lost.input_tokens,
+                output_tokens=lost.output_tokens,
+                estimated=False,
+                time=lost.time,
+            )
+            await self._database.prune(session_id)
+        except CopilotError as error:  # one conversation that cannot be read must not cost the others
+            log.warning("A conversation that was interrupted could not be put right: %s", error)
 
     # -- turns
 
@@ -274,7 +300,10 @@ class AgentService:
     async def _store_if_changed(self, session_id: str, stored: list[AnyMessage], wanted: list[AnyMessage]) -> None:
         if len(stored) == len(wanted) and all(one is other for one, other in zip(stored, wanted, strict=True)):
             return
-        replacement = [RemoveMessage(id=REMOVE_ALL_MESSAGES), *wanted]
+        await self._store(session_id, wanted)
+
+    async def _store(self, session_id: str, messages: list[AnyMessage]) -> None:
+        replacement = [RemoveMessage(id=REMOVE_ALL_MESSAGES), *messages]
         await self._graph.aupdate_state(_thread(session_id), {"messages": replacement}, as_node="tool_node")
 
     # -- end

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from gns3server_copilot.agent.turn import OnDisconnect, Turn, TurnRequest
 from gns3server_copilot.api.dependencies import Chats, ProjectChats
 from gns3server_copilot.api.event_stream import event_stream
-from gns3server_copilot.api.routing import CHATS, CopilotRoute
+from gns3server_copilot.api.routing import CHATS, CopilotRoute, refusals
 from gns3server_copilot.errors import InvalidRequestError, NotFoundError, TooLargeError
 from gns3server_copilot.llm.admission import admit
 from gns3server_copilot.llm.resolve import effective_config
@@ -28,11 +28,12 @@ STOPPED = "Stopped by the user."
 DISCONNECT_CHECK_SECONDS = 1.0
 
 EVENT_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {}}}}
+TURN = EVENT_STREAM | refusals(400, 409, 413, 429)
 
-router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"])
+router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"], responses=refusals())
 
 
-@router.post("/stream", response_model=ChatAnswer, responses=EVENT_STREAM)
+@router.post("/stream", response_model=ChatAnswer, responses=TURN)
 async def stream(request: Request, asked: ChatRequest, chats: Chats) -> Response:
     """Ask the copilot. The answer is a stream of events, or with `stream: false` one JSON object at the end.
 
@@ -44,7 +45,7 @@ async def stream(request: Request, asked: ChatRequest, chats: Chats) -> Response
     return await _answer(request, chats, asked, message)
 
 
-@router.post("/inject", response_model=ChatAnswer, responses=EVENT_STREAM)
+@router.post("/inject", response_model=ChatAnswer, responses=TURN)
 async def inject(request: Request, chats: Chats, asked: InjectRequest | None = None) -> Response:
     """Have a fault put into the lab, to practise on. A turn after which nothing was changed ends with an error."""
     asked = asked or InjectRequest(message="")

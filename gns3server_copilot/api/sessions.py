@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
 from gns3server_copilot.api.dependencies import Chats, ProjectChats
-from gns3server_copilot.api.routing import CHATS, CopilotRoute
+from gns3server_copilot.api.routing import CHATS, CopilotRoute, refusals
 from gns3server_copilot.schemas.chat import HistoryAnswer, HistoryMessage, SessionAnswer, SessionChange
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.storage.sessions import Session
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 #: SQLite's integers end there, and no conversation comes near it.
 LARGEST = 2**31
 
-router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"])
+router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"], responses=refusals())
 
 
 @router.get("/sessions")
@@ -39,12 +40,12 @@ async def list_sessions(
     """
     agent = await chats.existing_agent()
     if agent is None:
-        response.headers["X-Total-Count"] = "0"
+        _tell_total(response, 0)
         return []
     sessions, total = await agent.sessions(
         chats.user, mode=copilot_mode, limit=limit, offset=offset, q=q, pinned=pinned
     )
-    response.headers["X-Total-Count"] = str(total)
+    _tell_total(response, total)
     return [_answer(agent, chats, session) for session in sessions]
 
 
@@ -67,7 +68,7 @@ async def change_session(session_id: UUID, change: SessionChange, chats: Chats) 
     return _answer(agent, chats, session)
 
 
-@router.delete("/sessions/{session_id}", status_code=204)
+@router.delete("/sessions/{session_id}", status_code=204, responses=refusals(409))
 async def delete_session(session_id: UUID, chats: Chats) -> None:
     """Delete one conversation with its messages. A turn that runs in it is stopped first; the id is free afterwards."""
     agent = await chats.agent()
@@ -88,18 +89,30 @@ async def unpin_session(session_id: UUID, chats: Chats) -> SessionAnswer:
     return _answer(agent, chats, await agent.set_pinned(str(session_id), chats.user, pinned=False))
 
 
-@router.get("/sessions/{session_id}/history", response_model_exclude_none=True)
+@router.get("/sessions/{session_id}/history", response_model=HistoryAnswer)
 async def get_history(
     session_id: UUID,
     chats: Chats,
     limit: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only the last so many messages.")] = None,
     before: Annotated[str | None, Query(description="Only messages before the one with this id.")] = None,
-) -> HistoryAnswer:
+) -> Response:
     """The messages of one conversation, the oldest first."""
     agent = await chats.agent()
     session = await agent.session(str(session_id), chats.user)
     messages = await agent.history(session.thread_id, limit=limit, before=before)
-    return HistoryAnswer(
+    # in a thread: a conversation of hundreds of messages would hold the event loop
+    text = await asyncio.to_thread(_history_text, session, messages)
+    return Response(text, media_type="application/json")
+
+
+def _tell_total(response: Response, total: int) -> None:
+    response.headers["X-Total-Count"] = str(total)
+    # a page of another origin may read those headers only that are named here
+    response.headers["Access-Control-Expose-Headers"] = "X-Total-Count"
+
+
+def _history_text(session: Session, messages: list[dict[str, Any]]) -> str:
+    answer = HistoryAnswer(
         thread_id=session.thread_id,
         title=session.title,
         messages=[HistoryMessage(**message) for message in messages],
@@ -107,6 +120,7 @@ async def get_history(
         updated_at=session.updated_at,
         llm_calls=session.llm_calls_count,
     )
+    return answer.model_dump_json(exclude_none=True)
 
 
 def _answer(agent: AgentService, chats: ProjectChats, session: Session) -> SessionAnswer:

@@ -85,6 +85,10 @@ class SessionStore:
             raise NoSuchSessionError
         return session
 
+    async def unfinished(self) -> list[Session]:
+        """Give the sessions, whosever they are, with a turn whose end is not stored."""
+        return [Session.from_row(row) for row in await self._shared.fetch(f"{_SELECT} WHERE unfinished ORDER BY id")]
+
     async def create(
         self,
         thread_id: str,
@@ -94,10 +98,10 @@ class SessionStore:
         metadata: Mapping[str, Any] | None = None,
         copilot_mode: str | None = None,
     ) -> Session:
-        """Give the user's session with this id, made if there is none; `title` and `metadata` are for a new one.
+        """Give the user's session with this id for a turn that begins; `title` and `metadata` are for a new one.
 
-        A new session is empty even if its id was used before. `copilot_mode` is what the session, new or not, is listed
-        under from now on. Raises NoSuchSessionError when it is somebody else's.
+        It is made if there is none, and empty then even if its id was used before. `copilot_mode` is what the session,
+        new or not, is listed under from now on. Raises NoSuchSessionError when it is somebody else's.
         """
         async with self._shared.transaction() as connection:
             session = await _find(connection, thread_id)
@@ -105,11 +109,10 @@ class SessionStore:
                 session = await self._insert(connection, thread_id, user_id, title, metadata or {})
             elif session.user_id != user_id:
                 raise NoSuchSessionError
-            if copilot_mode is None or session.metadata.get("copilot_mode") == str(copilot_mode):
-                return session
+            mode = {} if copilot_mode is None else {"copilot_mode": str(copilot_mode)}
             await connection.execute(
-                "UPDATE chat_sessions SET metadata = ? WHERE thread_id = ?",
-                (json.dumps({**session.metadata, "copilot_mode": str(copilot_mode)}), thread_id),
+                "UPDATE chat_sessions SET unfinished = 1, metadata = ? WHERE thread_id = ?",
+                (json.dumps({**session.metadata, **mode}), thread_id),
             )
             return await _existing(connection, thread_id)
 
@@ -173,10 +176,12 @@ class SessionStore:
         output_tokens: int,
         estimated: bool,
         stats: Mapping[str, Any] | None = None,
+        time: str | None = None,
     ) -> Session:
         """Set how many messages the session has, add what a turn used, and merge `stats` into its statistics.
 
-        `estimated` says that the tokens are our own count; the session's statistics then say so for good.
+        `estimated` says that the tokens are our own count; the session's statistics then say so for good. `time` is
+        when the last message came, now if it is None.
         """
         async with self._shared.transaction() as connection:
             session = await _existing(connection, thread_id)
@@ -184,7 +189,7 @@ class SessionStore:
             if estimated:
                 merged["tokens_estimated"] = True
             await connection.execute(
-                "UPDATE chat_sessions SET message_count = :messages,"
+                "UPDATE chat_sessions SET unfinished = 0, message_count = :messages,"
                 " llm_calls_count = llm_calls_count + :llm_calls, input_tokens = input_tokens + :input,"
                 " output_tokens = output_tokens + :output, total_tokens = total_tokens + :input + :output,"
                 " last_message_at = :time, updated_at = :time, stats = :stats WHERE thread_id = :thread_id",
@@ -193,7 +198,7 @@ class SessionStore:
                     "llm_calls": llm_calls,
                     "input": input_tokens,
                     "output": output_tokens,
-                    "time": now(),
+                    "time": time or now(),
                     "stats": json.dumps(merged),
                     "thread_id": thread_id,
                 },
