@@ -141,6 +141,8 @@ class ChatGraph:
         turn.produced.append(result)
         turn.running_tools.discard(call_id)
         turn.emit("tool_end", tool_call_id=call_id, tool_name=name, tool_output=text)
+        if turn.abort_reason is not None:  # the tool took its cancellation for its own matter and came to an end
+            raise asyncio.CancelledError
         return result
 
     def _tools(self) -> Sequence[Tool]:

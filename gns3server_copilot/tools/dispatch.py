@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import traceback
@@ -37,10 +38,21 @@ async def execute(name: str, arguments: str | dict[str, Any] | list[Any], contex
         return build(shown_name, items, seconds=time.monotonic() - started)
     except CopilotError as error:
         problem = error.message
+    except asyncio.CancelledError:
+        if _is_cancelled():
+            raise
+        # what the tool waited for was cancelled, not the tool: a future of a library, a task that it shared
+        log.error("The tool %s was left by what it waited for", shown_name)
+        problem = f"{shown_name} was interrupted inside the copilot; it may have been partly carried out."
     except Exception as error:
         log.error("The tool %s failed: %s", shown_name, _traceback(error, read))
         problem = f"{shown_name} failed inside the copilot; the server's log says why. Other tools still work."
     return failure(shown_name, problem, seconds=time.monotonic() - started)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _tool(name: str, shown_name: str, context: ToolContext) -> Tool:
