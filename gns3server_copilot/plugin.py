@@ -113,7 +113,7 @@ def _config_files() -> list[str]:
 
 
 def _routes() -> list[APIRoute]:
-    from gns3server_copilot.api import chat, copilot, group_llm_configs, llm_configs, sessions
+    from gns3server_copilot.api import chat, copilot, group_llm_configs, knowledge, llm_configs, sessions
 
     chats = _of(chat.router) + _of(sessions.router)
     return [
@@ -122,6 +122,7 @@ def _routes() -> list[APIRoute]:
         *_of(llm_configs.router),
         *_of(group_llm_configs.router),
         *_of(copilot.router),
+        *_of(knowledge.router),
     ]
 
 
