@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -15,6 +14,12 @@ PLACEHOLDERS = frozenset({"project", "tools", "topology_info"})
 
 
 @cache
+def title_prompt() -> str:
+    """Give the prompt for titles. Reads the file the first time."""
+    return files(__package__).joinpath("prompts", "title.md").read_text(encoding="utf-8")
+
+
+@cache
 def read_prompt(mode: Mode) -> str:
     """Give a mode's prompt with its placeholders still in it. Reads the file once."""
     text = files(__package__).joinpath("prompts", f"{mode}.md").read_text(encoding="utf-8")
@@ -24,7 +29,6 @@ def read_prompt(mode: Mode) -> str:
     return text
 
 
-async def system_prompt(mode: Mode, values: Mapping[str, str]) -> str:
+def system_prompt(mode: Mode, values: Mapping[str, str]) -> str:
     """Give a mode's prompt with the placeholders filled in; a value may itself contain braces."""
-    text = await asyncio.to_thread(read_prompt, mode)
-    return PLACEHOLDER.sub(lambda found: values[found[1]], text)
+    return PLACEHOLDER.sub(lambda found: values[found[1]], read_prompt(mode))
