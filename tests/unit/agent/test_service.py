@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from langchain_core.messages import AIMessage
 
-from gns3server_copilot.agent import graph as graph_module
+from gns3server_copilot.agent import asking as asking_module
 from gns3server_copilot.agent import service as service_module
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
@@ -171,7 +171,7 @@ async def test_a_model_that_calls_tools_for_ever_is_refused_and_the_turn_ends_wi
         async def astream(self, messages):
             yield AIMessage("", tool_calls=[{"name": "get_gns3_templates", "args": {}, "id": "same"}])
 
-    monkeypatch.setattr(graph_module, "create_base_model_with_tools", lambda *_: Insistent())
+    monkeypatch.setattr(asking_module, "create_base_model_with_tools", lambda *_: Insistent())
     request = asked("Look for ever.")
     events = await events_of(await service.start_turn(request))
     history = await agree(service, request, events)
