@@ -113,7 +113,7 @@ def _config_files() -> list[str]:
 
 
 def _routes() -> list[APIRoute]:
-    from gns3server_copilot.api import chat, copilot, group_llm_configs, knowledge, llm_configs, sessions
+    from gns3server_copilot.api import audit, chat, copilot, group_llm_configs, knowledge, llm_configs, sessions
 
     chats = _of(chat.router) + _of(sessions.router)
     return [
@@ -123,6 +123,7 @@ def _routes() -> list[APIRoute]:
         *_of(group_llm_configs.router),
         *_of(copilot.router),
         *_of(knowledge.router),
+        *_of(audit.router),
     ]
 
 
@@ -153,6 +154,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
     from gns3server_copilot.api.runtime import Runtime
     from gns3server_copilot.knowledge.base import KnowledgeBase
+    from gns3server_copilot.llm.audit import AuditLog
     from gns3server_copilot.llm.keys import KeyRing
     from gns3server_copilot.llm.policies import PolicyStore
     from gns3server_copilot.llm.store import ConfigStore, upgrade
@@ -166,7 +168,8 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     configs = ConfigStore(engine, KeyRing(Path(secrets)))
     usage = UsageStore(engine)
     knowledge = KnowledgeBase(config_dir, settings)
-    manager = AgentManager(Server(app=app, settings=settings, usage=usage, knowledge=knowledge))
+    audit = AuditLog(engine, settings.audit_days)
+    manager = AgentManager(Server(app=app, settings=settings, usage=usage, knowledge=knowledge, audit=audit))
     _managers.add(manager)
     app.state.copilot = Runtime(
         settings=settings,
@@ -174,11 +177,14 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         policies=PolicyStore(engine),
         usage=usage,
         knowledge=knowledge,
+        audit=audit,
         manager=manager,
     )
     helpers = [
         asyncio.create_task(_stop_when_exiting(app, manager)),
         asyncio.create_task(manager.close_idle_projects()),
+        asyncio.create_task(audit.write()),
+        asyncio.create_task(audit.forget_old()),
         asyncio.create_task(knowledge.current()),  # beside the start, so that wrong files are logged at once
     ]
     try:
@@ -187,6 +193,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         for helper in helpers:
             helper.cancel()
         await manager.close()
+        await audit.close()
         _managers.discard(manager)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gns3server_copilot.agent.manager import AgentManager
 from gns3server_copilot.knowledge.base import KnowledgeBase
+from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.policies import PolicyStore
 from gns3server_copilot.llm.store import ConfigStore
 from gns3server_copilot.llm.usage import UsageStore
@@ -21,4 +22,5 @@ class Runtime:
     policies: PolicyStore
     usage: UsageStore
     knowledge: KnowledgeBase
+    audit: AuditLog
     manager: AgentManager

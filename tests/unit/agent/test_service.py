@@ -18,6 +18,7 @@ from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
 from gns3server_copilot.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
 from gns3server_copilot.knowledge.base import KnowledgeBase
+from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
@@ -39,7 +40,9 @@ async def service(app_server, app_project, tmp_path):
     users = {ALICE.user_id, BOB.user_id}
     usage = UsageStore(app_server.app.state._db_engine)
     settings = Settings(tool_rounds=2)
-    server = Server(app_server.app, settings, usage, KnowledgeBase(tmp_path, settings))
+    engine = app_server.app.state._db_engine
+    audit = AuditLog(engine, settings.audit_days)
+    server = Server(app_server.app, settings, usage, KnowledgeBase(tmp_path, settings), audit)
     opened = await AgentService.open(app_project, server, users)
     yield opened
     await opened.close("The test is over.")
