@@ -88,7 +88,7 @@ class GNS3Client:
     async def _change(self, method: str, path: str, json: Any, timeout: float) -> Any:
         what = f"{method} {path}"
         async with _deadline(what, timeout):
-            return await let_finish(what, self._call(method, path, json))
+            return await let_finish(what, self._call(method, path, json), _told)
 
     async def _call(self, method: str, path: str, json: Any) -> Any:
         request = httpx.Request(method, API + path, headers=self._headers, json=json)
@@ -103,6 +103,14 @@ class GNS3Client:
             return response.json()
         except ValueError:
             return response.text
+
+
+def _told(answer: Any) -> str:
+    """Give what an answer of gns3-server says of the thing that was changed."""
+    if not isinstance(answer, dict):
+        return "Done."
+    said = [printable(answer[key]) for key in ("name", "status") if isinstance(answer.get(key), str)]
+    return f"Done: {', '.join(said)}." if said else "Done."
 
 
 @asynccontextmanager
