@@ -54,7 +54,6 @@ TRIED_VERSIONS = "3.0."
 
 #: Distributions that are imported at the first chat; looked for at the start so that an absent one is said at once.
 NEEDED = (
-    "aiosqlite",
     "cryptography",
     "httpx",
     "langchain-core",

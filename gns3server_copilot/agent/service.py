@@ -35,7 +35,7 @@ from gns3server_copilot.llm.factory import prepare_provider
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.titles import title_from
 from gns3server_copilot.storage.database import ProjectDatabase
-from gns3server_copilot.storage.sessions import Session
+from gns3server_copilot.storage.sessions import Session, TurnFigures
 from gns3server_copilot.utils.message_converters import history_to_openai
 
 log = logging.getLogger(__name__)
@@ -85,8 +85,7 @@ class AgentService:
                 await self._database.delete_session(session_id)
                 return
             await self._store(session_id, lost.messages)
-            await self._database.sessions.record_turn(
-                session_id,
+            figures = TurnFigures(
                 message_count=len(lost.messages),
                 llm_calls=lost.model_calls,
                 input_tokens=lost.input_tokens,
@@ -94,7 +93,7 @@ class AgentService:
                 estimated=False,
                 time=lost.time,
             )
-            await self._database.prune(session_id)
+            await self._database.finish_turn(session_id, figures)
         except CopilotError as error:  # one conversation that cannot be read must not cost the others
             log.warning("A conversation that was interrupted could not be put right: %s", error)
 
@@ -216,18 +215,16 @@ class AgentService:
         if failure or aborted:
             whole = early_end(turn, whole, failure)
         await self._store_if_changed(session_id, stored, whole)
-        if turn.title:
-            await self._database.sessions.rename(session_id, turn.title, by_person=False)
-        session = await self._database.sessions.record_turn(
-            session_id,
+        figures = TurnFigures(
             message_count=len(whole),
             llm_calls=turn.model_calls,
             input_tokens=turn.usage.input_tokens,
             output_tokens=turn.usage.output_tokens,
             estimated=turn.usage.estimated,
             stats={"context_tokens": turn.usage.context_tokens, "context_limit": turn.usage.context_limit},
+            title=turn.title,
         )
-        await self._database.prune(session_id)
+        session = await self._database.finish_turn(session_id, figures)
         return session.title
 
     async def _handle_abort(self, turn: Turn) -> None:
@@ -257,7 +254,7 @@ class AgentService:
     async def rename(self, session_id: str, user: User, title: str) -> Session:
         """Give the user's session a title that no automatic one replaces. Raises NoSuchSessionError."""
         await self.session(session_id, user)
-        return await self._database.sessions.rename(session_id, title, by_person=True)
+        return await self._database.sessions.rename(session_id, title)
 
     async def set_pinned(self, session_id: str, user: User, pinned: bool) -> Session:
         """Pin the user's session, or unpin it. Raises NoSuchSessionError."""
