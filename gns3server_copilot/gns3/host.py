@@ -40,7 +40,7 @@ def has_own_folder(project_id: str) -> bool:
 
 
 def wake_notification_streams() -> None:
-    """Have every stream of gns3-server's notifications look up now: of a stop they hear at their next ping, 5 s apart."""
+    """Have every stream of gns3-server's notifications look up now: of a stop they learn at a ping, every 5 s."""
     usage = dict.fromkeys(("cpu_usage_percent", "memory_usage_percent", "disk_usage_percent"), 0)
     NotificationManager.instance().emit("ping", usage)
     notification = Controller.instance().notification
