@@ -137,15 +137,19 @@ class StorageError(CopilotError):
 class ModelError(CopilotError):
     """The language model's side failed. `kind` is one of the kinds of `llm.model_errors`.
 
-    `parameter` is the optional request parameter that was refused, when it was that.
+    `parameter` is the optional request parameter that was refused, when it was that. `retry_after` says in how many
+    seconds the same request may do better; None where nothing suggests that.
     """
 
     status = 502
 
-    def __init__(self, message: str, kind: str = "other", parameter: str | None = None) -> None:
+    def __init__(
+        self, message: str, kind: str = "other", parameter: str | None = None, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.parameter = parameter
+        self.retry_after = retry_after
 
 
 class GNS3Error(CopilotError):

@@ -9,17 +9,18 @@ from collections.abc import Collection
 from typing import Any
 
 import anyio
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import AnyMessage, RemoveMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langsmith import tracing_context
 
 from gns3server_copilot.agent import injection
-from gns3server_copilot.agent.graph import ChatGraph
-from gns3server_copilot.agent.messages import ended_early, new_message_id, question, stamp
+from gns3server_copilot.agent.ending import early_end, let_go
+from gns3server_copilot.agent.graph import ChatGraph, TurnInput
+from gns3server_copilot.agent.messages import notes_of, question
 from gns3server_copilot.agent.receive import add_usage
 from gns3server_copilot.agent.recovery import recover
-from gns3server_copilot.agent.repair import interrupted_result, repaired
+from gns3server_copilot.agent.repair import repaired
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.turn import Turn, TurnRequest
 from gns3server_copilot.agent.turn_context import turn_context
@@ -34,7 +35,7 @@ from gns3server_copilot.llm.factory import prepare_provider
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.titles import title_from
 from gns3server_copilot.storage.database import ProjectDatabase
-from gns3server_copilot.storage.sessions import Session
+from gns3server_copilot.storage.sessions import Session, TurnFigures
 from gns3server_copilot.utils.message_converters import history_to_openai
 
 log = logging.getLogger(__name__)
@@ -84,8 +85,7 @@ class AgentService:
                 await self._database.delete_session(session_id)
                 return
             await self._store(session_id, lost.messages)
-            await self._database.sessions.record_turn(
-                session_id,
+            figures = TurnFigures(
                 message_count=len(lost.messages),
                 llm_calls=lost.model_calls,
                 input_tokens=lost.input_tokens,
@@ -93,7 +93,7 @@ class AgentService:
                 estimated=False,
                 time=lost.time,
             )
-            await self._database.prune(session_id)
+            await self._database.finish_turn(session_id, figures)
         except CopilotError as error:  # one conversation that cannot be read must not cost the others
             log.warning("A conversation that was interrupted could not be put right: %s", error)
 
@@ -114,14 +114,15 @@ class AgentService:
         Raises ConflictError when one is running in this session or the session is being deleted, NoSuchSessionError
         when it is somebody else's, and InvalidRequestError when the configuration's provider cannot be used.
         """
+        knowledge = await self._server.knowledge.current()
         if self._closed:
             raise UnavailableError("The project is being closed. Open it again, then ask again.")
         if _key(request) in self._turns:
             raise ConflictError("This conversation is still busy with the last question. Wait for it, or stop it.")
         if _key(request) in self._deleting:
             raise ConflictError("This conversation is being deleted. Ask again in a moment.")
-        # taken before anything is awaited, so that of two requests at once exactly one gets on
-        turn = Turn(request, question(request.message), self._server.settings.detached_turn_seconds)
+        # taken before anything else is awaited, so that of two requests at once exactly one gets on
+        turn = Turn(request, question(request.message), self._server.settings.detached_turn_seconds, knowledge)
         self._turns[_key(request)] = turn
         try:
             await prepare_provider(request.config.provider)
@@ -146,7 +147,7 @@ class AgentService:
             history = await self._messages(request.session_id)
             await self._store_if_changed(request.session_id, history, repaired(history))
             await self._graph.ainvoke(
-                {"messages": [turn.question], "llm_calls": 0},
+                TurnInput(messages=[turn.question], llm_calls=0, session_id=request.session_id, abort=False),
                 {**_thread(request.session_id), "recursion_limit": self._chat_graph.step_limit(request.mode)},
                 durability="sync",  # what a tool has changed is on disk before the model is asked again
             )
@@ -159,11 +160,10 @@ class AgentService:
         aborted = isinstance(ending, asyncio.CancelledError)
         if aborted:
             log.info("A turn of %s ended early: %s", turn.request.user.username, turn.abort_reason)
-        _end_calls(turn)
         title = ""
         try:
             with anyio.CancelScope(shield=True):
-                await turn.scope.close()
+                await let_go(turn)
                 if turn.draft is not None and turn.draft.text:
                     await add_usage(turn, turn.draft, turn.draft.text)
                 await self._count(turn)
@@ -199,32 +199,44 @@ class AgentService:
             await self._server.usage.add_turn(
                 request.user.user_id,
                 request.config.config_id,
-                model_calls=turn.model_calls,
-                input_tokens=used.input_tokens,
-                output_tokens=used.output_tokens,
+                model_calls=turn.model_calls + turn.hidden_calls,
+                input_tokens=used.input_tokens + turn.hidden_usage.input_tokens,
+                output_tokens=used.output_tokens + turn.hidden_usage.output_tokens,
             )
         except Exception:  # whoever counts must not take the answer away
             log.exception("A turn could not be added to its user's usage")
 
     async def _keep(self, turn: Turn, *, failure: CopilotError | None, aborted: bool) -> str:
         session_id = turn.request.session_id
+        if aborted:
+            await self._handle_abort(turn)
         stored = await self._messages(session_id)
-        there = {message.id for message in stored}
-        late = [message for message in (turn.question, *turn.produced) if message.id not in there]
-        whole = repaired([*stored, *late])
+        whole = repaired([*stored, *_late(turn, stored)])
         if failure or aborted:
-            whole = _ended_early(turn, whole, failure)
+            whole = early_end(turn, whole, failure)
         await self._store_if_changed(session_id, stored, whole)
-        session = await self._database.sessions.record_turn(
-            session_id,
+        figures = TurnFigures(
             message_count=len(whole),
             llm_calls=turn.model_calls,
             input_tokens=turn.usage.input_tokens,
             output_tokens=turn.usage.output_tokens,
             estimated=turn.usage.estimated,
+            stats={"context_tokens": turn.usage.context_tokens, "context_limit": turn.usage.context_limit},
+            title=turn.title,
         )
-        await self._database.prune(session_id)
+        session = await self._database.finish_turn(session_id, figures)
         return session.title
+
+    async def _handle_abort(self, turn: Turn) -> None:
+        """Say in the state that the turn was stopped, and let the graph go on from there."""
+        thread = _thread(turn.request.session_id)
+        stored = await self._messages(turn.request.session_id)
+        came = [message for message in _late(turn, stored) if not notes_of(message).get("aborted")]
+        # whatever ran is over, so it is as if the model had answered just now
+        await self._graph.aupdate_state(thread, {"messages": came, "abort": True}, as_node="llm_call")
+        if (await self._graph.aget_state(thread)).next:
+            with turn_context(turn), tracing_context(enabled=False):
+                await self._graph.ainvoke(None, thread, durability="sync")
 
     # -- conversations
 
@@ -242,7 +254,7 @@ class AgentService:
     async def rename(self, session_id: str, user: User, title: str) -> Session:
         """Give the user's session a title that no automatic one replaces. Raises NoSuchSessionError."""
         await self.session(session_id, user)
-        return await self._database.sessions.rename(session_id, title, by_person=True)
+        return await self._database.sessions.rename(session_id, title)
 
     async def set_pinned(self, session_id: str, user: User, pinned: bool) -> Session:
         """Pin the user's session, or unpin it. Raises NoSuchSessionError."""
@@ -331,29 +343,7 @@ def _key(request: TurnRequest) -> tuple[str, str]:
     return request.user.user_id, request.session_id
 
 
-def _end_calls(turn: Turn) -> None:
-    """Give every call of the last answer that has no result one that says so, and tell the readers of those begun."""
-    ended = {message.tool_call_id for message in turn.produced if isinstance(message, ToolMessage)}
-    asked = next((message for message in reversed(turn.produced) if isinstance(message, AIMessage)), None)
-    for call in asked.tool_calls if asked else []:
-        call_id, name = call["id"] or "", call["name"]
-        if call_id in ended:
-            continue
-        begun = call_id in turn.running_tools
-        result = interrupted_result(call_id, name, begun=begun)
-        turn.produced.append(result)
-        if begun:
-            turn.emit("tool_end", tool_call_id=call_id, tool_name=name, tool_output=result.content)
-
-
-def _ended_early(turn: Turn, messages: list[AnyMessage], failure: CopilotError | None) -> list[AnyMessage]:
-    """Give the messages with what had come of the last answer, and with a note of why it is no whole one."""
-    notes: dict[str, Any] = {"error": failure.message} if failure else {"aborted": True}
-    last = messages[-1]
-    if turn.draft is not None:
-        return [*messages, ended_early(turn.draft.text, turn.draft.message_id, **notes)]
-    if isinstance(last, HumanMessage | ToolMessage):
-        return [*messages, ended_early("", new_message_id(), **notes)]
-    if failure:  # the answer is whole, and what it should have done has failed
-        return [*messages[:-1], stamp(last.model_copy(), **notes)]
-    return messages
+def _late(turn: Turn, stored: list[AnyMessage]) -> list[AnyMessage]:
+    """Give what came in the turn and is not stored yet, in order."""
+    there = {message.id for message in stored}
+    return [message for message in (turn.question, *turn.produced) if message.id not in there]

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from gns3server_copilot.agent.closing import Closing, FailedCalls
 from gns3server_copilot.agent.events import EventLog
 from gns3server_copilot.errors import CopilotError
+from gns3server_copilot.gns3.changes import BegunChanges
+from gns3server_copilot.knowledge.loader import packaged_knowledge
+from gns3server_copilot.knowledge.snapshot import Knowledge
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.scrubbing import hidden
 from gns3server_copilot.schemas.identity import ProjectRef, User
@@ -23,7 +27,7 @@ from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.tools.scope import TurnScope
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 log = logging.getLogger(__name__)
 
@@ -57,11 +61,16 @@ class TurnRequest:
 
 @dataclass
 class Usage:
-    """Tokens of a turn's model calls; `estimated` when the provider told none and they were counted here."""
+    """Tokens of a turn's model calls; `estimated` when the provider told none and they were counted here.
+
+    `context_tokens` is what of the context window (`context_limit`) the last call and its answer have filled.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     estimated: bool = False
+    context_tokens: int = 0
+    context_limit: int = 0
 
     def add(self, input_tokens: int, output_tokens: int, *, estimated: bool) -> None:
         """Add one model call."""
@@ -76,6 +85,8 @@ class Usage:
             "output_tokens": self.output_tokens,
             "total_tokens": self.input_tokens + self.output_tokens,
             "estimated": self.estimated,
+            "context_tokens": self.context_tokens,
+            "context_limit": self.context_limit,
         }
 
 
@@ -83,12 +94,14 @@ class Usage:
 class Draft:
     """The part of the model's present message that has arrived: kept if the turn ends before the rest comes.
 
-    `sent` is what the model was sent; the token figures are the provider's so far.
+    `sent_tokens` is what the model was sent, as counted here; the other figures are the provider's so far. `shown`
+    says that readers have seen something of it.
     """
 
     message_id: str
-    sent: Sequence[BaseMessage]
+    sent_tokens: int
     text: str = ""
+    shown: bool = False
     input_tokens: int = 0
     output_tokens: int = 0
     counted: bool = False
@@ -97,23 +110,44 @@ class Draft:
 class Turn:
     """A running turn. `run` does the work and may be cancelled; `conclude` does the bookkeeping and is not."""
 
-    def __init__(self, request: TurnRequest, question: HumanMessage, detached_seconds: float) -> None:
+    def __init__(
+        self,
+        request: TurnRequest,
+        question: HumanMessage,
+        detached_seconds: float,
+        knowledge: Knowledge | None = None,
+    ) -> None:
+        """`knowledge` is the packaged files' unless it is given, which may read them."""
         self.request = request
         self.question = question
         self.events = EventLog(request.session_id)
-        self.usage = Usage()
+        self.usage = Usage(context_limit=request.config.context_limit * 1000)
+        #: taken when the turn starts and kept to its end, whatever is reloaded meanwhile
+        self.knowledge = knowledge or packaged_knowledge()
         self.model_calls = 0
+        #: calls and tokens that are paid for, and are no part of the answer
+        self.hidden_calls = 0
+        self.hidden_usage = Usage()
+        #: the title that the model has given the conversation in this turn
+        self.title: str | None = None
         self.draft: Draft | None = None
         #: what has come whole in this turn, in order; LangGraph stores it a moment later
         self.produced: list[AIMessage | ToolMessage] = []
-        #: ids of the tool calls that are being carried out
-        self.running_tools: set[str] = set()
+        #: the tool calls that are being carried out, by id, with the changes that each has begun
+        self.running_tools: dict[str, BegunChanges] = {}
+        self.failed_calls = FailedCalls()
+        #: answers in a row of which no call could be read
+        self.unreadable_answers = 0
+        #: why the model gets no tools any more in this turn
+        self.closing: Closing | None = None
         #: what its tools keep open between their calls
         self.scope = TurnScope()
         self.failure: CopilotError | None = None
         self.abort_reason: str | None = None
         #: optional request parameters that the provider has refused in this turn
         self.refused_parameters: set[str] = set()
+        #: what a request may hold, once the provider has said that one was too long
+        self.token_cap: int | None = None
         self._detached_seconds = detached_seconds
         self._readers = 0
         self._grace: asyncio.TimerHandle | None = None

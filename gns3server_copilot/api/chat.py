@@ -72,9 +72,10 @@ async def _answer(
 async def _start(chats: ProjectChats, asked: ChatRequest, session_id: str, message: str, *, injects: bool) -> Turn:
     copilot = chats.runtime
     wanted_mode = Mode.INJECTION if injects or await _is_injection(chats, asked.session_id) else asked.copilot_mode
-    config = await effective_config(copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None)
+    config, policy = await effective_config(
+        copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None
+    )
     config = await admit(config, chats.user, copilot.settings)
-    policy = await copilot.policies.of_user(chats.user.user_id)
     if asked.temperature is not None:
         config = replace(config, temperature=asked.temperature)
     return await copilot.manager.start_turn(

@@ -22,7 +22,11 @@ def one_line(text: str) -> str:
 
 def title_from(message: str) -> str:
     """Give the first title of a conversation: the beginning of its first message."""
-    words = one_line(message) or DEFAULT_TITLE
+    return shortened(one_line(message) or DEFAULT_TITLE)
+
+
+def shortened(words: str) -> str:
+    """Give words as an automatic title: cut where they are too long for a list."""
     if len(words) <= LONGEST_AUTOMATIC_TITLE:
         return words
     return words[: LONGEST_AUTOMATIC_TITLE - 1].rstrip() + "…"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.ground.chat import ask, configure_model, history, open_turn, session
 from tests.ground.event_rules import check_event_order
-from tests.ground.model_script import Gate, text
+from tests.ground.model_script import Gate, call, text, tool_calls, unauthorized
 from tests.ground.sse import kinds_of, text_of
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
@@ -226,3 +226,41 @@ async def test_a_session_id_of_another_project_begins_an_empty_conversation_here
     assert [one["content"] for one in await history(user, project, session_id) if one["role"] == "user"] == [
         "only here"
     ]
+
+
+async def test_the_counters_are_those_of_every_turn_however_it_ended(make_user, project, model_server):
+    user = await make_user(role="User")
+    await configure_model(user, model_server)
+    gate = Gate()
+    model_server.script(
+        tool_calls(call("get_gns3_templates"), call("get_gns3_templates")).with_usage(input_tokens=50, output_tokens=5),
+        text("Two looks.").with_usage("every", input_tokens=70, output_tokens=7),
+        tool_calls(call("get_gns3_templates")),
+        unauthorized(),
+        text("one two three four", pieces=4).held(gate, after=2),
+        text("Untold.").with_usage("never"),
+    )
+    session_id = str(uuid.uuid4())
+
+    async def figures():
+        kept = await session(user, project, session_id)
+        assert kept["message_count"] == len(await history(user, project, session_id))
+        assert kept["total_tokens"] == kept["input_tokens"] + kept["output_tokens"]
+        return kept["message_count"], kept["llm_calls_count"], kept["input_tokens"], kept["output_tokens"]
+
+    events = await ask(user, project, "look twice", session_id=session_id)
+    assert await figures() == (5, 2, 120, 12)
+    assert events[-1]["usage"] == {"input_tokens": 120, "output_tokens": 12, "total_tokens": 132, "estimated": False}
+    await ask(user, project, "fail after a look", session_id=session_id)
+    messages, calls, *tokens = await figures()
+    assert (messages, calls) == (9, 4)
+    assert tokens[0] >= 220
+    async with open_turn(user, project, "be stopped", session_id=session_id) as stream:
+        await stream.next("content")
+        await user.post(f"{project.chat}/sessions/{session_id}/abort")
+        await stream.rest()
+    gate.release()
+    assert (await figures())[:2] == (11, 5)
+    await ask(user, project, "count yourself", session_id=session_id)
+    assert (await figures())[:2] == (13, 6)
+    assert (await session(user, project, session_id))["stats"] == {"tokens_estimated": True}

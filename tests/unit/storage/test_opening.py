@@ -23,7 +23,7 @@ from gns3server_copilot.errors import StorageError
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.storage import opening
 from gns3server_copilot.storage.database import ProjectDatabase
-from tests.unit.storage.conftest import ALICE, BOB, Ask, thread_config
+from tests.unit.storage.conftest import ALICE, BOB, Ask, finish, rows, thread_config
 from tests.unit.storage.plants import PLANTS
 
 NOBODY = 65534
@@ -73,9 +73,8 @@ async def test_the_settings_of_the_connection(database: ProjectDatabase) -> None
         "trusted_schema": 0,
         "secure_delete": 2,
     }
-    async with database.transaction() as connection:
-        for name, value in expected.items():
-            assert [tuple(row) for row in await connection.execute_fetchall(f"PRAGMA {name}")] == [(value,)], name
+    for name, value in expected.items():
+        assert await rows(database, f"PRAGMA {name}") == [(value,)], name
 
 
 async def test_a_linked_folder_is_refused(project: ProjectRef, file: Path, tmp_path: Path) -> None:
@@ -251,7 +250,7 @@ async def test_a_damaged_file_is_set_aside_with_its_wal_after_an_unclean_end(
 ) -> None:
     database = await ProjectDatabase.open(project)
     await database.sessions.create("t", ALICE)
-    await database.prune("t")
+    await finish(database)
     await ask(database.saver, "t", "still in the WAL")
     killed = tmp_path / "killed"
     shutil.copytree(project.path, killed)
@@ -423,8 +422,7 @@ async def test_an_older_file_gets_its_missing_columns_and_one_form_of_time(proje
     assert session.created_at.endswith("+00:00")
     assert session.metadata == {"copilot_mode": "teaching_assistant"}
     assert (await database.sessions.set_pinned("t", True)).pinned
-    async with database.transaction() as connection:
-        ((auto_vacuum,),) = await connection.execute_fetchall("PRAGMA auto_vacuum")
+    ((auto_vacuum,),) = await rows(database, "PRAGMA auto_vacuum")
     await database.close()
     assert auto_vacuum == 2
     assert set_aside(file) == []
