@@ -7,18 +7,19 @@ import sqlite3
 import time
 import uuid
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 
 import pytest
 
 from tests.ground.chat import ask, configure_model, history, open_turn, session
 from tests.ground.disk import small_disk
 from tests.ground.event_rules import check_error_text, check_event_order
-from tests.ground.model_script import Gate, call, text, tool_calls
+from tests.ground.model_script import Answer, Gate, call, text, tool_calls
 from tests.ground.sse import kinds_of, text_of
 from tests.ground.users import ok
 
-#: What a turn waits for somebody else's lock, in all.
-LOCK_SECONDS = 10.0
+#: What a turn waits for somebody else's lock is 10 s in all; the rest is for a busy machine.
+LOCK_SECONDS = 12.0
 
 
 @pytest.fixture
@@ -75,17 +76,40 @@ async def test_a_lock_that_is_soon_given_up_is_waited_for(admin, project, model_
     await is_whole(admin, project, session_id, contents)
 
 
-async def test_a_lock_that_is_held_on_ends_the_turn_in_time_and_what_had_come_is_stored_when_it_is_gone(
-    admin, make_project, model_server, config
-):
-    """Three turns at once, locked out at different points, each in a project of its own."""
+STREAMED = text("one two three", pieces=3)
+LOOKED = tool_calls(call("get_gns3_templates", {"name": "VPCS"}, pieces=3), text="I look.")
 
-    async def answered(project, answer, released):
+
+@dataclass
+class LockedOut:
+    """A turn that is locked out in the middle, and what is done when the lock is gone."""
+
+    answer: Answer
+    words: str
+    asked_again: bool = False
+    opened_again: bool = False
+
+
+LOCKED_OUT = [
+    LockedOut(STREAMED, "one two three"),
+    LockedOut(STREAMED, "one two three", asked_again=True),
+    LockedOut(STREAMED, "one two three", opened_again=True),
+    LockedOut(LOOKED, "I look."),
+]
+
+
+async def test_a_lock_that_is_held_on_ends_the_turn_in_time_and_what_had_come_is_stored_when_it_is_gone(
+    admin, make_project, model_server
+):
+    async def locked_out(case):
+        project = await make_project()
+        config = await configure_model(admin, model_server, is_default=False)
         session_id, gate = str(uuid.uuid4()), Gate()
-        model_server.script_for(config["api_key"], text("Hello."))
-        await ask(admin, project, "hello", session_id=session_id)
-        model_server.script_for(config["api_key"], answer.held(gate, after=2))
-        async with open_turn(admin, project, "how many?", session_id=session_id) as stream:
+        fields = {"session_id": session_id, "config_id": config["config_id"]}
+        answers = [text("Hello."), case.answer.held(gate, after=2), text("Again.")]
+        model_server.script_for(config["api_key"], *answers)
+        await ask(admin, project, "hello", **fields)
+        async with open_turn(admin, project, "how many?", **fields) as stream:
             await gate.reached()
             with lock_on(project):
                 started = time.monotonic()
@@ -96,34 +120,23 @@ async def test_a_lock_that_is_held_on_ends_the_turn_in_time_and_what_had_come_is
                 assert "in use by another program" in events[-1]["error"]
                 # what can be read meanwhile is there
                 assert (await history(admin, project, session_id))[2]["content"] == "how many?"
-        if released == "asked again":
-            model_server.script_for(config["api_key"], text("Again."))
-            assert text_of(await ask(admin, project, "again", session_id=session_id)) == "Again."
-        elif released == "opened again":
+        if case.asked_again:
+            assert text_of(await ask(admin, project, "again", **fields)) == "Again."
+        if case.opened_again:
             await ok(admin.post(f"{project.url}/close"))
             await ok(admin.post(f"{project.url}/open"))
-        return session_id
-
-    # one after the other as far as the script goes, side by side as far as waiting does
-    plans = {
-        "looked at": text("one two three", pieces=3),
-        "asked again": text("one two three", pieces=3),
-        "opened again": tool_calls(call("get_gns3_templates", {"name": "VPCS"}, pieces=3), text="I look."),
-    }
-    ends = {}
-    for released, answer in plans.items():
-        project = await make_project()
-        ends[released] = (project, await answered(project, answer, released))
-    for released, (project, session_id) in ends.items():
         messages = await history(admin, project, session_id)
         contents = [message["content"] for message in messages if message["role"] != "tool"]
-        words = "I look." if released == "opened again" else "one two three"
-        assert contents[:4] == ["hello", "Hello.", "how many?", words]
-        kept = await session(admin, project, session_id)
-        assert kept["message_count"] == len(messages)
-        assert kept["llm_calls_count"] == (3 if released == "asked again" else 2)
-        assert kept["total_tokens"] == 110 * kept["llm_calls_count"]
+        assert contents[:4] == ["hello", "Hello.", "how many?", case.words]
         assert any("in use by another program" in message["metadata"].get("error", "") for message in messages)
+        kept = await session(admin, project, session_id)
+        calls = 2 + case.asked_again
+        assert (kept["message_count"], kept["llm_calls_count"]) == (len(messages), calls)
+        assert kept["total_tokens"] == 110 * calls
+
+    async with asyncio.TaskGroup() as group:  # they wait side by side
+        for case in LOCKED_OUT:
+            group.create_task(locked_out(case))
 
 
 async def test_who_asks_while_the_file_is_locked_is_told_in_time(admin, project, model_server, config):
