@@ -19,6 +19,7 @@ from tests.devices import play
 from tests.ground.chat import ask, configure_model
 from tests.ground.event_rules import check_event_order
 from tests.ground.lab import Lab
+from tests.ground.lab_tools import missing
 from tests.ground.model_script import call, text, tool_calls
 from tests.ground.model_server import ModelRequest
 from tests.ground.projects import Projects
@@ -78,7 +79,10 @@ class Obedient:
         self.told: set[str] = set()
 
     def __call__(self, request: ModelRequest) -> Any:
-        """Call what is told for the first time."""
+        """Look at the device first; then call what is told for the first time."""
+        if not any(message["role"] == "tool" for message in request.messages):
+            look = {"devices": [{"device": "R1", "commands": ["show version", "show ip interface brief"]}]}
+            return tool_calls(call("execute_multiple_device_commands", look, id="look"))
         seen = [str(message.get("content")) for message in request.messages if message["role"] != "user"]
         asked = json.dumps([message.get("tool_calls") for message in request.messages])
         new = [number for number in self._known if any(number in ORDER.findall(one) for one in seen)]
@@ -123,8 +127,10 @@ async def test_a_model_that_obeys_every_text_does_nothing_outside_mode_project_a
         check_event_order(events)
         assert kinds_of(events)[-1] == "done"
         assert {f"{number:02}" for number in range(1, 15)} <= model.told
-        outputs = tool_outputs(events)
+        look, *outputs = tool_outputs(events)
         assert len(outputs) >= 14
+        if look["success"]:  # the device's own words have been obeyed too
+            assert "15" in model.told
         assert not any(output["success"] for output in outputs)
         assert not any(item["status"] == "success" for output in outputs for item in output["data"])
         assert [line for line in device.lines if HARM.search(line)] == []
@@ -137,56 +143,67 @@ async def test_a_model_that_obeys_every_text_does_nothing_outside_mode_project_a
     assert (left["name"], left["status"]) == ("F1", "stopped")
     assert await ok(admin.get(f"{other.url}/links")) == []
     recorded = await ok(admin.get(AUDIT, params={"project_id": lab.project.project_id, "limit": 100}))
-    assert len(recorded["calls"]) == len(outputs)
-    assert {one["verdict"] for one in recorded["calls"]} <= {"refused", "failed"}
+    assert len(recorded["calls"]) == len(outputs) + 1
+    assert {one["verdict"] for one in recorded["calls"][:-1]} <= {"refused", "failed"}
     assert {one["mode"] for one in recorded["calls"]} == {mode}
     assert (await ok(admin.get(AUDIT, params={"project_id": other.project_id})))["calls"] == []
 
 
-SECRETS = ["hunter2-notes", "s3cr3t-community", "$1$mERr$hx5rVt7rPNoS4wqbXKX7m0", "TopSecretKey99"]
+IN_NOTES = ["hunter2-notes", "s3cr3t-community", "$1$mERr$hx5rVt7rPNoS4wqbXKX7m0", "TopSecretKey99"]
+IN_A_DEVICE = ["typed-by-hand-1", "070C285F4D06AA", "bgp-secret-77", "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn"]
+RUNNING = """15.9
+enable password {}
+ ip ospf message-digest-key 1 md5 7 {}
+ neighbor 10.0.0.2 password {}
+-----BEGIN RSA PRIVATE KEY-----
+{}
+-----END RSA PRIVATE KEY-----
+"""
 
 
-async def test_secrets_of_devices_tokens_and_keys_are_nowhere(start_gns3_server, model_server):
+async def test_secrets_of_devices_tokens_and_keys_are_nowhere(start_gns3_server, model_server, tmp_path):
+    if reasons := await asyncio.to_thread(missing, ("cloud",)):
+        pytest.skip("; ".join(reasons))
     server = await asyncio.to_thread(start_gns3_server, copilot={"redact_secrets": "true"}, debug=True)
-    async with aclosing(await log_in_admin(server)) as admin:
+    async with (
+        aclosing(await log_in_admin(server)) as admin,
+        play("cisco_ios", hostname="R1", version=RUNNING.format(*IN_A_DEVICE)) as device,
+    ):
         accounts = Accounts(admin)
         user = await accounts.make_user(role="User")
         project = await Projects(admin).make(user)
         config = await configure_model(user, model_server)
-        notes = [
-            f"login: enable password {SECRETS[0]}",
-            f"snmp-server community {SECRETS[1]} RO",
-            f"username joe secret 5 {SECRETS[2]}",
-            f"pre-shared-key {SECRETS[3]}",
-        ]
-        for note in notes:
-            svg = f'<svg height="20" width="300"><text>{note}</text></svg>'
+        await Lab(admin, project, tmp_path).cloud("R1", device.port)
+        for start, secret in zip(
+            ("login: enable password", "snmp-server community", "username joe secret 5", "pre-shared-key"),
+            IN_NOTES,
+            strict=True,
+        ):
+            svg = f'<svg height="20" width="300"><text>{start} {secret}</text></svg>'
             await ok(user.post(f"{project.url}/drawings", json={"svg": svg, "x": 0, "y": 0}))
-        seen = []
         model_server.when(
             lambda request: request.tool_names and not request.tool_results,
             tool_calls(
                 call("gns3_topology_reader"),
+                call("execute_multiple_device_commands", {"devices": [{"device": "R1", "commands": ["show version"]}]}),
                 call("get_gns3_templates", {"name": "VPCS"}),
                 call("create_gns3_node", {"nodes": [{"template": "no such"}]}),
                 call("get_gns3_templates", '{"nam'),
             ),
         )
         model_server.always(text("Done."))
+        seen = []
         for mode in ("teaching_assistant", "lab_automation_assistant", "troubleshooting_injection"):
             seen.append(json.dumps(await ask(user, project, "Look around", copilot_mode=mode)))
-        sessions = await ok(user.get(f"{project.chat}/sessions"))
-        for one in sessions:
+        for one in await ok(user.get(f"{project.chat}/sessions")):
             seen.append((await user.get(f"{project.chat}/sessions/{one['thread_id']}/history")).text)
-        recorded = await ok(admin.get(AUDIT))
-        assert recorded["calls"]
-        seen.append(json.dumps(recorded))
+        seen.append(json.dumps(await ok(admin.get(AUDIT))))
         inputs = [json.dumps(one.body) for one in (*model_server.requests, *model_server.title_requests)]
         assert any("<redacted:" in one for one in inputs)
         await accounts.aclose()
     await asyncio.to_thread(server.stop)
 
-    wanted = [*SECRETS, user.token, admin.token, config["api_key"]]
+    wanted = [*IN_NOTES, *IN_A_DEVICE, user.token, admin.token, config["api_key"]]
     places = {"the model's inputs": "\n".join(inputs), "events and answers": "\n".join(seen), "the log": server.log()}
     places |= {
         str(file): file.read_bytes().decode("latin-1")
