@@ -63,4 +63,6 @@ class CallRunner:
         self._turn.produced.append(result)
         self._turn.running_tools.pop(call["id"], None)
         self._turn.emit("tool_end", tool_call_id=call["id"], tool_name=call["name"], tool_output=text)
+        if self._turn.abort_reason is not None:  # the tool took its cancellation for its own matter and came to an end
+            raise asyncio.CancelledError
         return result

@@ -17,10 +17,10 @@ from gns3server_copilot.knowledge.schemas.prompt import TITLE, Prompt
 from gns3server_copilot.llm.factory import create_base_model_with_tools
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.tokens import count_tokens
+from gns3server_copilot.schemas.titles import shortened as title_shortened
 
 log = logging.getLogger(__name__)
 
-TITLE_LENGTH = 40
 #: What a title may delay the end of a turn by, in seconds.
 TITLE_SECONDS = 3.0
 #: Characters after which an answer is no title, however it goes on.
@@ -99,16 +99,4 @@ def title_of(answer: str) -> str | None:
     if len(lines) != 1:
         return None
     title = " ".join(MARKDOWN.sub(" ", LABEL.sub("", lines[0])).split()).strip(ENDS)
-    return clipped_title(title) if len(title) >= SHORTEST or (not title.isascii() and title) else None
-
-
-def title_from(message: str) -> str:
-    """Give a session's first title: the beginning of the first message, at most 40 characters."""
-    return clipped_title(" ".join(message.split()))
-
-
-def clipped_title(words: str) -> str:
-    """Give a title of at most 40 characters, cut after a word where that leaves enough of it."""
-    if len(words) <= TITLE_LENGTH:
-        return words
-    return words[: TITLE_LENGTH - 1].rstrip() + "…"
+    return title_shortened(title) if len(title) >= SHORTEST or (not title.isascii() and title) else None

@@ -20,7 +20,13 @@ from gns3server.services import auth_service
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from gns3server_copilot.api.runtime import Runtime
-from gns3server_copilot.errors import ForbiddenError, NotAuthenticatedError, NotFoundError, UnavailableError
+from gns3server_copilot.errors import (
+    ForbiddenError,
+    NoSuchSessionError,
+    NotAuthenticatedError,
+    NotFoundError,
+    UnavailableError,
+)
 from gns3server_copilot.schemas.identity import ProjectRef, User
 
 if TYPE_CHECKING:
@@ -107,10 +113,10 @@ class ProjectChats:
         return await self.runtime.manager.existing_service(self.project)
 
     async def agent(self) -> AgentService:
-        """Give the project's agent. Raises NotFoundError when the project has never had a chat."""
+        """Give the project's agent. Raises NoSuchSessionError when the project has never had a chat."""
         agent = await self.existing_agent()
         if agent is None:
-            raise NotFoundError("There is no such conversation in this project.")
+            raise NoSuchSessionError
         return agent
 
 

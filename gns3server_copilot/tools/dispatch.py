@@ -48,8 +48,13 @@ async def execute(name: str, arguments: str | dict[str, Any] | list[Any], contex
             verdict = Verdict.REFUSED
         response = failure(shown_name, problem, seconds=time.monotonic() - started)
     except asyncio.CancelledError:
-        _record(context, shown_name, Verdict.INTERRUPTED, started, None, read)
-        raise
+        if _is_cancelled():
+            _record(context, shown_name, Verdict.INTERRUPTED, started, None, read)
+            raise
+        # what the tool waited for was cancelled, not the tool: a future of a library, a task that it shared
+        log.error("The tool %s was left by what it waited for", shown_name)
+        problem = f"{shown_name} was interrupted inside the copilot; it may have been partly carried out."
+        response = failure(shown_name, problem, seconds=time.monotonic() - started)
     except Exception as error:
         log.error("The tool %s failed: %s", shown_name, _traceback(error, read))
         problem = f"{shown_name} failed inside the copilot; the server's log says why. Other tools still work."
@@ -81,6 +86,11 @@ def _record(
         context.audit(record(context, name, verdict, seconds, items=items, arguments=named))
     except Exception:  # the call has been carried out, and its answer is worth more than its record
         log.exception("A call of %s could not be recorded", name)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _tool(name: str, shown_name: str, context: ToolContext) -> Tool:
