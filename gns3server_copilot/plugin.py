@@ -32,7 +32,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from fastapi import APIRouter, FastAPI
@@ -47,6 +47,9 @@ from gns3server_copilot.gns3.host import project_folders, wake_notification_stre
 from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
 from gns3server_copilot.storage.location import DIRECTORY, is_in_chats
+
+if TYPE_CHECKING:
+    from gns3server_copilot.knowledge.base import KnowledgeBase
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +68,9 @@ NEEDED = (
 )
 
 EXITING_CHECK_SECONDS = 0.2
+
+#: When gns3-server's start is over, so that reading our files does not slow it.
+LOAD_KNOWLEDGE_AFTER_SECONDS = 3.0
 
 _managers: WeakSet[AgentManager] = WeakSet()
 
@@ -189,7 +195,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         asyncio.create_task(manager.close_idle_projects()),
         asyncio.create_task(audit.write()),
         asyncio.create_task(audit.forget_old()),
-        asyncio.create_task(knowledge.current()),  # beside the start, so that wrong files are logged at once
+        asyncio.create_task(_load_early(knowledge)),
     ]
     try:
         yield
@@ -209,6 +215,12 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
     while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
         wake_notification_streams()
         await asyncio.sleep(EXITING_CHECK_SECONDS)
+
+
+async def _load_early(knowledge: KnowledgeBase) -> None:
+    """Load what the first chat would load otherwise, so that wrong files are in the log soon after the start."""
+    await asyncio.sleep(LOAD_KNOWLEDGE_AFTER_SECONDS)
+    await knowledge.current()
 
 
 # -- changed functions of gns3-server
