@@ -11,16 +11,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
-from fastapi import Depends, HTTPException, Query, Request
+from fastapi import Depends, Query, Request
 from gns3server.api.routes.controller.dependencies.authentication import oauth2_scheme
 from gns3server.controller import Controller
-from gns3server.db.repositories.users import UsersRepository
-from gns3server.services import auth_service
+from gns3server.db.repositories.rbac import RbacRepository
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from gns3server_copilot.api.runtime import Runtime
-from gns3server_copilot.errors import ForbiddenError, NotAuthenticatedError, NotFoundError, UnavailableError
-from gns3server_copilot.gns3.host import is_granted
+from gns3server_copilot.errors import (
+    ForbiddenError,
+    NoSuchSessionError,
+    NotAuthenticatedError,
+    NotFoundError,
+    UnavailableError,
+)
+from gns3server_copilot.gns3.login import user_of
 from gns3server_copilot.schemas.identity import ProjectRef, User
 
 if TYPE_CHECKING:
@@ -53,17 +58,7 @@ async def caller(
     token = bearer or token
     if not token:
         raise NotAuthenticatedError("Not authenticated. Log in first.")
-    try:
-        username = auth_service.get_username_from_token(token)
-    except HTTPException as error:
-        raise NotAuthenticatedError("The login is not valid or has expired. Log in again.") from error
-    async with AsyncSession(request.app.state._db_engine, expire_on_commit=False) as session:
-        found = await UsersRepository(session).get_user_by_username(username)
-    if found is None:
-        raise NotAuthenticatedError("The user of this login does not exist any more.")
-    if not (found.is_active or found.is_superadmin):
-        raise NotAuthenticatedError("This user is not active. An admin can activate it.")
-    return Caller(User(str(found.user_id), found.username, bool(found.is_superadmin)), token)
+    return Caller(await user_of(request.app, token), token)
 
 
 async def current_user(who: Annotated[Caller, Depends(caller)]) -> User:
@@ -71,9 +66,20 @@ async def current_user(who: Annotated[Caller, Depends(caller)]) -> User:
     return who.user
 
 
+async def superadmin(user: Annotated[User, Depends(current_user)]) -> User:
+    """Give the user behind the request, who has to be a superadmin."""
+    if not user.is_superadmin:
+        raise ForbiddenError("Only a superadmin may do this.")
+    return user
+
+
 async def has_privilege(request: Request, user: User, resource: str, privilege: str) -> bool:
     """Tell whether gns3-server grants the user this privilege on this resource, e.g. `/projects/{id}`."""
-    return user.is_superadmin or await is_granted(request.app, user.user_id, resource, privilege)
+    if user.is_superadmin:
+        return True
+    async with AsyncSession(request.app.state._db_engine, expire_on_commit=False) as session:
+        granted: bool = await RbacRepository(session).check_user_has_privilege(UUID(user.user_id), resource, privilege)
+    return granted
 
 
 async def require_privilege(request: Request, user: User, resource: str, privilege: str) -> None:
@@ -96,10 +102,10 @@ class ProjectChats:
         return await self.runtime.manager.existing_service(self.project)
 
     async def agent(self) -> AgentService:
-        """Give the project's agent. Raises NotFoundError when the project has never had a chat."""
+        """Give the project's agent. Raises NoSuchSessionError when the project has never had a chat."""
         agent = await self.existing_agent()
         if agent is None:
-            raise NotFoundError("There is no such conversation in this project.")
+            raise NoSuchSessionError
         return agent
 
 

@@ -1,15 +1,14 @@
-"""What we read of gns3-server itself and not through its API: what that has no route for."""
+"""What we read of gns3-server itself and not through its API: what has nothing to do with a user's rights."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
-from uuid import UUID
 
+from gns3server.compute.notification_manager import NotificationManager
 from gns3server.controller import Controller
 from gns3server.db.models import User
-from gns3server.db.repositories.rbac import RbacRepository
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
 
 
 async def user_ids(app: Any) -> set[str]:
@@ -24,8 +23,26 @@ def is_opened(project_id: str) -> bool:
     return project is not None and project.status == "opened"
 
 
-async def is_granted(app: Any, user_id: str, resource: str, privilege: str) -> bool:
-    """Tell whether gns3-server grants the user, who is no superadmin, this privilege on e.g. `/projects/{id}`."""
-    async with AsyncSession(app.state._db_engine, expire_on_commit=False) as session:
-        granted: bool = await RbacRepository(session).check_user_has_privilege(UUID(user_id), resource, privilege)
-    return granted
+def project_folders() -> list[str]:
+    """Give the directories of all projects, opened or not. May be called in any thread."""
+    return [project.path for project in list(Controller.instance().projects.values())]
+
+
+def has_own_folder(project_id: str) -> bool:
+    """Tell whether the project's directory is no other project's. Blocks.
+
+    gns3-server lets whoever may modify a project set its directory to another one's; the one that is named after the
+    directory is then its owner.
+    """
+    projects = dict(Controller.instance().projects)
+    own = os.path.realpath(projects.pop(project_id).path)
+    return os.path.basename(own) == project_id or own not in {os.path.realpath(one.path) for one in projects.values()}
+
+
+def wake_notification_streams() -> None:
+    """Have every stream of gns3-server's notifications look up now: of a stop they learn at a ping, every 5 s."""
+    usage = dict.fromkeys(("cpu_usage_percent", "memory_usage_percent", "disk_usage_percent"), 0)
+    NotificationManager.instance().emit("ping", usage)
+    notification = Controller.instance().notification
+    notification.controller_emit("ping", usage)
+    notification.project_emit("ping", usage)

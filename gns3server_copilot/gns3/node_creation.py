@@ -125,7 +125,8 @@ class _Batch:
     async def _create_in_turn(self, creation: Creation) -> None:
         template_id = creation.wanted.template.id
         async with self._in_order.get(template_id) or nullcontext(), self._width:
-            await let_finish(f"create a node from template {template_id}", self._create_and_name(creation))
+            what = f"create a node from template {creation.wanted.template.name}"
+            await let_finish(what, self._create_and_name(creation), lambda _: _told(creation))
 
     async def _create_and_name(self, creation: Creation) -> None:
         wanted = creation.wanted
@@ -165,3 +166,10 @@ class _Batch:
                     creation.node, creation.error = node, None
                     await let_finish(f"name node {node.id}", self._give_name(creation, node))
                     break
+
+
+def _told(creation: Creation) -> str:
+    if creation.node is None:
+        return creation.error.message if creation.error else "There is no node."
+    unnamed = f" It was not named {creation.wanted.name}." if creation.naming_error else ""
+    return f"{creation.node.name} exists (id {creation.node.id}).{unnamed}"
