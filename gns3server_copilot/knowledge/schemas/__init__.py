@@ -1,0 +1,1 @@
+"""Schemas of the knowledge files, one module a kind."""
