@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 
+from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.settings import Settings
 
@@ -17,3 +18,4 @@ class Server:
     app: ASGIApp
     settings: Settings
     usage: UsageStore
+    knowledge: KnowledgeBase

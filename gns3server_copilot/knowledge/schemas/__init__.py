@@ -1,1 +1,1 @@
-"""Schemas of the knowledge files, one module a kind."""
+"""What a file of each kind holds: one module for each kind, with a subclass of `base.KnowledgeFile`."""
