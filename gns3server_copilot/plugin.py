@@ -57,6 +57,7 @@ NEEDED = (
     "langchain-openai",
     "langgraph",
     "langgraph-checkpoint-sqlite",
+    "telnetlib3",
     "tiktoken",
 )
 
@@ -151,6 +152,10 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     from gns3server.config import Config
 
     from gns3server_copilot.api.runtime import Runtime
+    from gns3server_copilot.consoles.device_settings import DeviceSettings
+    from gns3server_copilot.consoles.service import Consoles
+    from gns3server_copilot.gns3.host import compute_host
+    from gns3server_copilot.gns3.privileges import has_privilege_now
     from gns3server_copilot.knowledge.base import KnowledgeBase
     from gns3server_copilot.llm.keys import KeyRing
     from gns3server_copilot.llm.policies import PolicyStore
@@ -162,10 +167,12 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     # without a gns3_server.conf gns3-server sets no secrets_dir
     config_dir = Path(Config.instance().config_dir)
     secrets = Config.instance().settings.Server.secrets_dir or config_dir
-    configs = ConfigStore(engine, KeyRing(Path(secrets)))
+    keys = KeyRing(Path(secrets))
+    configs = ConfigStore(engine, keys)
     usage = UsageStore(engine)
     knowledge = KnowledgeBase(config_dir, settings)
-    manager = AgentManager(Server(app=app, settings=settings, usage=usage, knowledge=knowledge))
+    consoles = Consoles(DeviceSettings(engine, keys), functools.partial(has_privilege_now, app), compute_host)
+    manager = AgentManager(Server(app=app, settings=settings, usage=usage, knowledge=knowledge, consoles=consoles))
     _managers.add(manager)
     app.state.copilot = Runtime(
         settings=settings,
@@ -173,6 +180,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         policies=PolicyStore(engine),
         usage=usage,
         knowledge=knowledge,
+        consoles=consoles,
         manager=manager,
     )
     helpers = [

@@ -53,6 +53,7 @@ class ChatGraph:
     def __init__(self, server: Server) -> None:
         self._app = server.app
         self._settings = server.settings
+        self._consoles = server.consoles
 
     def graph(self, saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[State, Any, State, State]:
         """Give the compiled graph; its checkpoints go to `saver`."""
@@ -161,6 +162,7 @@ class ChatGraph:
             settings=self._settings,
             scope=turn_context.turn.get().scope,
             knowledge=turn_context.turn.get().knowledge,
+            consoles=self._consoles,
         )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 
+from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.settings import Settings
@@ -19,3 +20,4 @@ class Server:
     settings: Settings
     usage: UsageStore
     knowledge: KnowledgeBase
+    consoles: Consoles | None = None

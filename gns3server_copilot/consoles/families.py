@@ -1,15 +1,12 @@
-"""The families of devices: which there are, and which one a device belongs to."""
+"""Which family a device belongs to."""
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Iterable, Mapping
-from importlib import resources
-
-import yaml
+from collections.abc import Iterable
 
 from gns3server_copilot.knowledge.schemas.family import Family
+from gns3server_copilot.knowledge.snapshot import Catalogue
 
 GENERIC = "generic"
 #: What netmiko and GNS3's appliance files put around a family's name.
@@ -18,20 +15,15 @@ ENDINGS = ("_telnet", "_ssh", "_serial")
 
 
 class Families:
-    """All families by name, and the ways to find the one of a device."""
+    """All families that are loaded, and the ways to find the one of a device."""
 
-    def __init__(self, families: Mapping[str, Family]) -> None:
-        self._families = dict(families)
-        self._by_alias = {
-            _plain(alias): family
-            for family in self._families.values()
-            for alias in (*family.aliases, *family.netmiko, family.name)
-        }
+    def __init__(self, families: Catalogue[Family]) -> None:
+        self._families = families
 
     @property
     def names(self) -> list[str]:
         """The names of all families, in order."""
-        return sorted(self._families)
+        return list(self._families)
 
     @property
     def generic(self) -> Family:
@@ -44,11 +36,11 @@ class Families:
 
     def declared(self, device_type: str) -> Family | None:
         """Give the family that a declared type means: a name of ours, an alias, netmiko's name, a `gns3_` name."""
-        wanted = _plain(device_type)
-        found = self._by_alias.get(wanted)
+        wanted = device_type
+        found = self._families.find(wanted)
         while found is None and (shorter := _shortened(wanted)) != wanted:
             wanted = shorter
-            found = self._by_alias.get(wanted)
+            found = self._families.find(wanted)
         return found
 
     def of_node_type(self, node_type: str) -> Family | None:
@@ -72,21 +64,8 @@ class Families:
         return None
 
 
-@functools.cache
-def packaged_families() -> Families:
-    """Give the families that come with the package."""
-    folder = resources.files("gns3server_copilot.knowledge").joinpath("families")
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name)
-    loaded = [Family.model_validate(yaml.safe_load(file.read_text(encoding="utf-8"))) for file in files]
-    return Families({family.name: family for family in loaded})
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s\-]+", "_", name.strip().lower())
-
-
 def _shortened(name: str) -> str:
     for ending in ENDINGS:
-        if name.endswith(ending):
-            return name.removesuffix(ending)
-    return name.removeprefix(PREFIX)
+        if name.casefold().endswith(ending):
+            return name[: -len(ending)]
+    return name.casefold().removeprefix(PREFIX)

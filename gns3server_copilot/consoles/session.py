@@ -38,8 +38,9 @@ class Output:
 
     text: str
     error: str | None = None
-    #: What the device itself said, when it refused the command.
+    #: whether the device itself said so
     refused: bool = False
+    timed_out: bool = False
 
 
 class Session:
@@ -55,6 +56,9 @@ class Session:
         self.family = family
         self.terminal = Terminal(family.console)
         self.found_in_config = False
+        #: set by who has lost it half-way: it is not to be used again
+        self.lost = False
+        self.address = ("", 0)
         self._credentials = credentials
         self._permitted = permitted
         self._recognise = recognise
@@ -73,6 +77,7 @@ class Session:
     async def attach(self, host: str, port: int) -> None:
         """Connect. Nothing is typed. Raises ConsoleError when nobody listens there."""
         self.terminal.connect(await open_transport(host, port, self.terminal.screen.feed))
+        self.address = (host, port)
 
     async def ready(self) -> None:
         """Bring the console to a prompt at which commands can be typed. Raises ConsoleError that says what it shows."""
@@ -128,7 +133,8 @@ class Session:
             await interrupted(self.terminal)
             return Output(self._text(position), f'The device asked "{asked}", which was not answered but interrupted.')
         await interrupted(self.terminal)
-        return Output(self._text(position), f"It was interrupted after {seconds:g} s; the output is incomplete.")
+        error = f"It was interrupted after {seconds:g} s; the output is incomplete."
+        return Output(self._text(position), error, timed_out=True)
 
     async def step(self, step: Step, seconds: float = STEP_SECONDS) -> Output:
         """Type a command of the engine's own and answer the questions that the family knows of."""
@@ -159,6 +165,11 @@ class Session:
                 return line.strip()
         return None
 
+    async def disconnect(self) -> None:
+        """End the connection of a console that is at a prompt, without a key: somebody else may be typing."""
+        if self.terminal.is_connected:
+            await self.terminal.transport.close()
+
     async def close(self) -> None:
         """Leave: nothing half-typed, no pager, no mode of ours, no command that runs; then the connection."""
         try:
@@ -167,7 +178,7 @@ class Session:
         except ConsoleError:
             pass
         finally:
-            await self.terminal.transport.close()
+            await self.disconnect()
 
     def _state(self) -> State:
         return self.terminal.look().state

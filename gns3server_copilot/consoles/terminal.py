@@ -51,6 +51,11 @@ class Terminal:
         self._transport = transport
 
     @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection, be it one that has ended."""
+        return self._transport is not None
+
+    @property
     def transport(self) -> Transport:
         """The connection."""
         assert self._transport is not None

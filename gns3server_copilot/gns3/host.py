@@ -19,3 +19,9 @@ def is_opened(project_id: str) -> bool:
     """Tell whether the project exists and is open now."""
     project = Controller.instance().projects.get(project_id)
     return project is not None and project.status == "opened"
+
+
+def compute_host(compute_id: str) -> str | None:
+    """Give the address at which the controller reaches a compute; None for its own and for unknown ones."""
+    compute = Controller.instance().computes.get(compute_id)
+    return None if compute is None or compute_id == "local" else str(compute.host)

@@ -49,7 +49,10 @@ class Port:
 
 @dataclass(frozen=True)
 class Node:
-    """A node. `type` is the emulator, `device_type` what was declared (`gns3.device_types`), `console` a TCP port."""
+    """A node. `type` is the emulator, `device_type` what was declared (`gns3.device_types`), `console` a TCP port.
+
+    `images` are the names of the images that it runs.
+    """
 
     id: str
     name: str
@@ -64,6 +67,7 @@ class Node:
     template_id: str
     compute_id: str
     ports: tuple[Port, ...]
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,15 @@ def _node(raw: Mapping[str, Any], plugged: Mapping[tuple[str, int, int], tuple[s
         template_id=printable(raw.get("template_id")),
         compute_id=printable(raw.get("compute_id")),
         ports=tuple(ports),
+        images=_images(raw.get("properties")),
     )
+
+
+def _images(properties: Any) -> tuple[str, ...]:
+    if not isinstance(properties, Mapping):
+        return ()
+    named = [value for key, value in properties.items() if key.endswith("_image") or key in ("image", "path")]
+    return tuple(printable(value) for value in named if isinstance(value, str) and value)
 
 
 def _link(raw: Mapping[str, Any], ends: tuple[LinkEnd, ...]) -> Link:

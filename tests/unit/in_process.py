@@ -17,6 +17,7 @@ import httpx
 import uvicorn
 
 from gns3server_copilot.gns3.client import GNS3Client
+from tests.ground.lab_tools import compute_settings
 from tests.ground.ports import PortBlock, reserve_ports
 from tests.ground.server import ADMIN, write_config
 
@@ -144,10 +145,13 @@ def _configuration(home: Path, ports: PortBlock, password: str) -> Path:
     secrets_dir = home / "secrets"
     secrets_dir.mkdir(parents=True)
     path = home / "config" / "gns3_server.conf"
+    lab = compute_settings(home / "lab")
     write_config(
         path,
         {
+            **lab,
             "Server": {
+                **lab.get("Server", {}),
                 "host": "127.0.0.1",
                 "port": ports.http,
                 "secrets_dir": secrets_dir,

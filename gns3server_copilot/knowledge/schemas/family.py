@@ -7,21 +7,17 @@ others are searched.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from gns3server_copilot.knowledge.schemas.base import KnowledgeFile, KnowledgeModel
 from gns3server_copilot.knowledge.schemas.guard import GuardRules
 
 Pattern = re.Pattern[str]
 
 
-class Rules(BaseModel):
-    """Base of everything in a family's file: unknown keys are mistakes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Hints(Rules):
+class Hints(KnowledgeModel):
     """How a node of the family is recognised when nobody has said what it is."""
 
     node_types: tuple[str, ...] = Field((), description="Emulators that run nothing else, such as vpcs.")
@@ -29,7 +25,7 @@ class Hints(Rules):
     console: tuple[Pattern, ...] = Field((), description="Searched in what the console shows, line by line.")
 
 
-class Prompts(Rules):
+class Prompts(KnowledgeModel):
     """The prompts by state. What a family does not have is left out."""
 
     user: Pattern | None = Field(None, description="Fewer rights than `privileged`; `console.privileged` leads out.")
@@ -39,7 +35,7 @@ class Prompts(Rules):
     banner: Pattern | None = Field(None, description="A line of its own that belongs to the prompt below it.")
 
 
-class Answer(Rules):
+class Answer(KnowledgeModel):
     """A question that has one right answer."""
 
     question: Pattern
@@ -47,28 +43,28 @@ class Answer(Rules):
     enter: bool = Field(True, description="Whether Enter follows the answer.")
 
 
-class Step(Rules):
+class Step(KnowledgeModel):
     """A command that the copilot types by itself, and the questions that it is known to ask."""
 
     command: str
     answers: tuple[Answer, ...] = ()
 
 
-class Pager(Rules):
+class Pager(KnowledgeModel):
     """A prompt between two pages."""
 
     prompt: Pattern
     more: str = Field(" ", description="The key for the next page.")
 
 
-class Credentials(Rules):
+class Credentials(KnowledgeModel):
     """A login that new devices of the family take."""
 
     username: str
     password: str = ""
 
 
-class Login(Rules):
+class Login(KnowledgeModel):
     """The prompts of a login, and what new devices take."""
 
     username: Pattern = re.compile(r"(?i)\b(?:login|username|user name|user)\s*:\s*$")
@@ -76,7 +72,7 @@ class Login(Rules):
     defaults: tuple[Credentials, ...] = Field((), max_length=2)
 
 
-class Configuration(Rules):
+class Configuration(KnowledgeModel):
     """The configuration mode. Without `enter`, configuration is typed at the privileged prompt."""
 
     enter: Step | None = None
@@ -95,14 +91,14 @@ class Save(Step):
     in_configuration: bool = Field(False, description="Whether it is typed within the configuration mode.")
 
 
-class RunningConfig(Rules):
+class RunningConfig(KnowledgeModel):
     """Shows the running configuration."""
 
     command: str
     volatile: tuple[Pattern, ...] = Field((), description="Lines that differ between two looks without a change.")
 
 
-class ConsoleRules(Rules):
+class ConsoleRules(KnowledgeModel):
     """Everything about the console."""
 
     enter: str = Field("\r", description="What the Enter key sends.")
@@ -132,7 +128,7 @@ class ConsoleRules(Rules):
     single_line: bool = Field(False, description="Whether only the first of several lines typed at once is read.")
 
 
-class Family(Rules):
+class Family(KnowledgeFile):
     """One file of knowledge/families."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -142,3 +138,7 @@ class Family(Rules):
     hints: Hints = Hints()
     console: ConsoleRules
     guard: GuardRules = GuardRules()
+
+    def names(self) -> Sequence[str]:
+        """Give the names by which a device's declared type may call the family."""
+        return (self.name, *self.aliases, *self.netmiko)
