@@ -69,11 +69,9 @@ class Approach:
         """Leave the user prompt if that is possible; without a password that it wants, the console stays there."""
         terminal = self._terminal
         line = await terminal.enter(step.command)
-        passwords = [
-            password
-            for password in (self._credentials.enable_password, self._credentials.password)
-            if password is not None
-        ][:MAX_ATTEMPTS]
+        stored = (self._credentials.enable_password, self._credentials.password)
+        passwords = [password for password in stored if password is not None]
+        passwords = (passwords or [answer.answer for answer in step.answers])[:MAX_ATTEMPTS]
         seen = await terminal.answered(LOGIN_SECONDS, line=line)
         while seen is not None and seen.state is State.PASSWORD:
             received = terminal.screen.received

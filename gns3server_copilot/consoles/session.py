@@ -70,6 +70,11 @@ class Session:
         return self.family.console
 
     @property
+    def state(self) -> State:
+        """What the console shows now."""
+        return self.terminal.look().state
+
+    @property
     def closed(self) -> bool:
         """Whether the connection has ended."""
         return self.terminal.transport.closed
@@ -83,16 +88,16 @@ class Session:
         """Bring the console to a prompt at which commands can be typed. Raises ConsoleError that says what it shows."""
         screen = self.terminal.screen
         screen.forget_lines()
-        if self._ready and self.terminal.look().is_prompt and self._state() is not State.SHELL:
+        if self._ready and self.terminal.look().is_prompt and self.state is not State.SHELL:
             return
         await self._permitted()
         approach = Approach(self.terminal, self._credentials, self._family_from)
         await approach.to_prompt()
         if approach.began_anew:
             self._ready = False
-        if self._state() is State.USER and self.rules.privileged is not None:
+        if self.state is State.USER and self.rules.privileged is not None:
             await approach.to_privileged(self.rules.privileged)
-        self.found_in_config = self._state() is State.CONFIG
+        self.found_in_config = self.state is State.CONFIG
         if not self._ready and not self.found_in_config:
             for command in self.rules.session:
                 line = await self.terminal.enter(command)
@@ -119,6 +124,11 @@ class Session:
         if output.error is None and self.rules.status is not None:
             output = await self._with_status(output, self.rules.status)
         return output
+
+    async def permitted_type(self, line: str, seconds: float) -> Output:
+        """Type a line as `type` does, if the user still may. Raises what `permitted` raises."""
+        await self._permitted()
+        return await self.type(line, seconds)
 
     async def type(self, line: str, seconds: float) -> Output:
         """Type a line at the prompt that stands there, whatever mode it is of; else as `run`."""
@@ -179,9 +189,6 @@ class Session:
             pass
         finally:
             await self.disconnect()
-
-    def _state(self) -> State:
-        return self.terminal.look().state
 
     def _answer(self, step: Step) -> Answer | None:
         shown = self.terminal.screen.line

@@ -95,6 +95,9 @@ def look(lines: Sequence[str], line: str, rules: ConsoleRules, known_prompt: str
     if any(pattern.search(shown) for pattern in rules.boot_loader):
         return Seen(State.BOOT_LOADER)
     if (state := prompt_state(shown, rules)) is not None:
+        banner = rules.prompts.config_banner
+        if banner is not None and (above := [text for text in lines[-3:] if text.strip()]) and banner.search(above[-1]):
+            state = State.CONFIG
         return Seen(state, shown)
     if known_prompt and shown.startswith(known_prompt):
         state = prompt_state(known_prompt, rules) or State.PRIVILEGED

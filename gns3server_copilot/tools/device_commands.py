@@ -15,7 +15,7 @@ from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
 from gns3server_copilot.tools.device_arguments import MAX_COMMANDS, Lines
-from gns3server_copilot.tools.device_results import CommandResult, command_item
+from gns3server_copilot.tools.device_results import CommandResult, command_item, refused_result
 from gns3server_copilot.tools.device_sessions import device_session
 from gns3server_copilot.tools.devices import MAX_DEVICES, Device, Item, Work, consoles_of, on_devices
 
@@ -70,7 +70,7 @@ def _reading(context: ToolContext, commands: Sequence[str]) -> Work:
             guard = consoles_of(context).guard(family)
             verdicts = [judge_read(guard, command) for command in commands]
             if not any(verdict.allowed for verdict in verdicts):
-                return command_item(device, [_refused(verdict) for verdict in verdicts])
+                return command_item(device, [refused_result(verdict) for verdict in verdicts])
         async with device_session(context, device) as session:
             guard = consoles_of(context).guard(session.family)
             verdicts = [judge_read(guard, command) for command in commands]
@@ -89,7 +89,7 @@ async def run_judged(session: Session, verdicts: Sequence[Verdict], seconds: flo
     lost: CopilotError | None = None
     for verdict in verdicts:
         if not verdict.allowed:
-            results.append(_refused(verdict))
+            results.append(refused_result(verdict))
             continue
         if lost is not None:
             results.append(CommandResult(verdict.line, error="Not run, because of what came before."))
@@ -113,7 +113,3 @@ async def run_judged(session: Session, verdicts: Sequence[Verdict], seconds: flo
     if lost is not None:
         session.lost = True
     return results
-
-
-def _refused(verdict: Verdict) -> CommandResult:
-    return CommandResult(verdict.line, error=f"Refused, not sent: {verdict.reason}")

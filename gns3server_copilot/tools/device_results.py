@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gns3server_copilot.consoles.guard import Verdict
 from gns3server_copilot.tools.devices import Device, Item
 from gns3server_copilot.tools.response import failed, succeeded
 from gns3server_copilot.utils.plain_data import json_text
@@ -42,3 +43,8 @@ def command_item(device: Device, results: Sequence[CommandResult], **more: Any) 
     count = f"{len(wrong)} of {len(results)} commands failed. " if len(results) > 1 else ""
     error = f"{count}{first.command}: {first.error}"
     return failed(*device.item_name(), error, result=json_text(told), **more)
+
+
+def refused_result(verdict: Verdict) -> CommandResult:
+    """Give the result of a command that the guard has refused."""
+    return CommandResult(verdict.line, error=f"Refused, not sent: {verdict.reason}")

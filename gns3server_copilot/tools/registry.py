@@ -7,14 +7,18 @@ from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import Tool
 from gns3server_copilot.tools.create_node import GNS3CreateNodeTool
 from gns3server_copilot.tools.device_commands import ExecuteMultipleDeviceCommands
+from gns3server_copilot.tools.device_config import ExecuteMultipleDeviceConfigCommands
 from gns3server_copilot.tools.templates import GNS3TemplateTool
 from gns3server_copilot.tools.topology_reader import GNS3TopologyTool
+from gns3server_copilot.tools.vpcs_commands import VPCSCommands
 
 ALL_TOOLS: tuple[Tool, ...] = (
     GNS3TemplateTool(),
     GNS3CreateNodeTool(),
     GNS3TopologyTool(),
     ExecuteMultipleDeviceCommands(),
+    ExecuteMultipleDeviceConfigCommands(),
+    VPCSCommands(),
 )
 
 

@@ -32,6 +32,9 @@ class Prompts(KnowledgeModel):
     privileged: Pattern = Field(description="Where show commands are typed.")
     config: Pattern | None = None
     shell: Pattern | None = Field(None, description="A shell below the command line; `console.shell` leads out.")
+    config_banner: Pattern | None = Field(
+        None, description="The banner above a prompt of the configuration mode, where the prompt itself is the same."
+    )
     banner: Pattern | None = Field(None, description="A line of its own that belongs to the prompt below it.")
 
 
@@ -81,6 +84,9 @@ class Configuration(KnowledgeModel):
         None,
         description="How a show command is typed within it, `{command}` standing for it; without it, it cannot be.",
     )
+    pending: Pattern | None = Field(
+        None, description="What the device says on entering when changes of somebody else wait for a commit."
+    )
     commit: Step | None = Field(None, description="Makes the changes effective; nothing is before.")
     discard: Step | None = Field(None, description="Forgets changes that were not committed.")
 
@@ -114,6 +120,7 @@ class ConsoleRules(KnowledgeModel):
     dialogs: tuple[Answer, ...] = Field((), description="Questions of a device that has just started.")
     configuration: Configuration = Configuration()
     save: Save | None = None
+    keeps_changes: bool = Field(False, description="Whether changes outlive a restart without being saved.")
     running_config: RunningConfig | None = None
     errors: tuple[Pattern, ...] = Field((), description="Lines by which a device refuses what was typed.")
     status: Step | None = Field(None, description="Prints the status of the last command; 0 is success.")
