@@ -64,8 +64,8 @@ async def configure(
         if rules.pending is not None and rules.pending.search(entered.text):
             await _leave(session)
             raise ConsoleError(
-                "Somebody else has changed this device's configuration and not committed it. Commit or discard that, then "
-                "try again."
+                "Somebody else has changed this device's configuration and not committed it. Commit or discard that, "
+                "then try again."
             )
     await _send(session, lines, done, stop_at_error, seconds)
     await _finish(session, done, stop_at_error, save)
