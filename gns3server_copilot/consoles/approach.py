@@ -25,6 +25,8 @@ LOGIN_SECONDS = 15.0
 TYPING_SECONDS = 4.0
 QUESTION_SECONDS = 0.4
 MAX_KEYS = 12
+#: Times that Enter may bring nothing that tells a state.
+MAX_EMPTY_ANSWERS = 4
 
 #: Gives the rules of the family that a text shows, None when it shows none.
 FamilyFrom = Callable[[str], ConsoleRules | None]
@@ -40,9 +42,10 @@ class Approach:
         self._family_from = family_from
         self._keys = 0
         self._enters = 0
+        self._empty_answers = 0
         self._looked = False
         self._logins = 0
-        self._username = ""
+        self._passwords = 0
         self._typing_since: float | None = None
         self._unknown = ""
 
@@ -80,7 +83,7 @@ class Approach:
                 seen = await terminal.answered(LOGIN_SECONDS, line=line)
             else:
                 terminal.press(terminal.rules.break_keys[-1])
-                seen = await terminal.answered(1.0, received=received)
+                seen = await terminal.answered(0.5, received=received)
                 if seen is None or seen.state is State.PASSWORD:
                     line = await terminal.enter_unseen("")
                     seen = await terminal.answered(LOGIN_SECONDS, line=line)
@@ -133,8 +136,7 @@ class Approach:
             case state if state in PROMPTS:
                 await self._wait_for_typist(seen)
             case State.BOOTING:
-                if await terminal.still(TEXT_QUIET_SECONDS):
-                    await terminal.changed(5.0)
+                await terminal.changed(TEXT_QUIET_SECONDS)
             case State.TEXT:
                 if await terminal.still(TEXT_QUIET_SECONDS):
                     await self._ask_again()
@@ -183,17 +185,20 @@ class Approach:
                 f"The console does not answer.{terminal.tail()} The device may still be starting or be hung; a person "
                 "can reset its console in GNS3 (right click, console reset), which drops everybody's connection."
             )
+        if self._empty_answers == MAX_EMPTY_ANSWERS:
+            raise ConsoleError(f"The console answers with empty lines only.{terminal.tail()}")
         keys = terminal.enter_key if self._enters == 0 else "\r\n"
         await self._press(keys, ENTER_SECONDS[self._enters])
+        self._empty_answers += 1
         self._enters = 0 if terminal.screen.received != received else self._enters + 1
         if terminal.screen.received != received and keys == "\r\n":
             terminal.enter_key = keys
 
     async def _press(self, keys: str, seconds: float = 1.5) -> None:
         self._keys += 1
-        await self._terminal.changed(0)
+        received = self._terminal.screen.received
         self._terminal.press(keys)
-        await self._terminal.changed(seconds)
+        await self._terminal.changed(seconds, received)
 
     async def _type(self, line: str) -> None:
         self._keys += 1
@@ -206,16 +211,14 @@ class Approach:
         if state is State.LOGIN:
             if self._logins >= len(candidates):
                 raise ConsoleError(_login_needed(self._logins, terminal))
-            self._username = candidates[self._logins].username
+            line = await terminal.enter_unseen(candidates[self._logins].username)
             self._logins += 1
-            line = await terminal.enter_unseen(self._username)
         else:
-            # a password alone, or the second half of a login that somebody else has begun
-            number = max(self._logins - 1, 0)
-            if number >= len(candidates) or (self._logins == 0 and self._credentials.password is None):
-                raise ConsoleError(_login_needed(self._logins, terminal))
-            self._logins += self._logins == 0
-            line = await terminal.enter_unseen(candidates[number].password)
+            # a password alone, or the second half of a login that somebody else has begun, needs one that was set
+            if self._passwords >= len(candidates) or (self._logins == 0 and self._credentials.password is None):
+                raise ConsoleError(_login_needed(self._passwords, terminal))
+            line = await terminal.enter_unseen(candidates[self._passwords].password)
+            self._passwords += 1
         self.began_anew = True
         await terminal.answered(LOGIN_SECONDS, line=line)
 

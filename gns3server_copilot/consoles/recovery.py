@@ -71,7 +71,7 @@ async def _leave_configuration(terminal: Terminal, end: float) -> None:
         if step is None:
             continue
         line = await terminal.enter(step.command)
-        seen = await terminal.answered(max(end - time.monotonic(), 0.1), line=line)
+        seen = await terminal.answered(max(end - time.monotonic(), 0.1), line=line, questions=step.answers)
         for _ in range(3):
             if seen is None or seen.is_prompt:
                 break
@@ -81,4 +81,5 @@ async def _leave_configuration(terminal: Terminal, end: float) -> None:
                 return
             received = terminal.screen.received
             terminal.press(answer.answer + (terminal.enter_key if answer.enter else ""))
-            seen = await terminal.answered(max(end - time.monotonic(), 0.1), received=received)
+            left = max(end - time.monotonic(), 0.1)
+            seen = await terminal.answered(left, received=received, questions=step.answers)

@@ -149,7 +149,7 @@ class Session:
     async def step(self, step: Step, seconds: float = STEP_SECONDS) -> Output:
         """Type a command of the engine's own and answer the questions that the family knows of."""
         position = await self.terminal.enter(step.command)
-        seen = await self.terminal.answered(seconds, line=position)
+        seen = await self.terminal.answered(seconds, line=position, questions=step.answers)
         for _ in range(MAX_QUESTIONS):
             if seen is None or seen.is_prompt:
                 break
@@ -158,7 +158,7 @@ class Session:
                 break
             received = self.terminal.screen.received
             self.terminal.press(answer.answer + (self.terminal.enter_key if answer.enter else ""))
-            seen = await self.terminal.answered(seconds, received=received)
+            seen = await self.terminal.answered(seconds, received=received, questions=step.answers)
         if seen is None or not seen.is_prompt:
             asked = self.terminal.screen.line.strip()
             await interrupted(self.terminal)

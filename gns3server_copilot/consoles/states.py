@@ -41,12 +41,14 @@ LOG_LINE = re.compile(
 )
 #: Such a message after a prompt, on the same line.
 LOG_BEGIN = re.compile(
-    r"^\*?(?:\w{3} {1,2}\d{1,2} [\d:.]{5,}|\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2})|^%{1,2}[A-Z0-9_]+-|^\[ *\d+\.\d{4,}\] "
+    r"^\*?(?:\w{3} {1,2}\d{1,2} (?:\d{4} )?[\d:.]{5,}|\d{2}:\d{2}:\d{2}|\d{4}[-/]\d{2}[-/]\d{2})"
+    r"|^%{1,2}[A-Z0-9_]+-|^\[ *\d+\.\d{4,}\] "
 )
 
 CONFIRM = re.compile(
-    r"(?i)\[confirm\]\s*$|[\[(<]\s*y(?:es)?\s*(?:/|\||or|,)\s*n(?:o)?\b[^\])>]{0,30}[\])>]\s*[:?]?\s*$|\[[^\]\n]{0,60}\]\s*[:?]\s*$"
-    r"|\w.{0,200}\?\s*$|(?:enter|choice|selection|continue)\b[^:]{0,60}:\s*$"
+    r"(?i)\[confirm\]\s*$"
+    r"|[\[(<]\s*y(?:es)?\s*(?:/|\||or|,)\s*n(?:o)?\b[^\])>]{0,30}[\])>]\s*(?:\([^)]{0,20}\)|\[[^\]]{0,20}\])?\s*[:?]?\s*$"
+    r"|\[[^\]\n]{0,60}\]\s*[:?]\s*$|\w.{0,200}\?\s*$|(?:enter|choice|selection|continue)\b[^:]{0,60}:\s*$"
 )
 #: What is printed while a machine starts; a key could stop it there.
 BOOTING = re.compile(

@@ -7,12 +7,13 @@ has not echoed, and nothing that somebody else has typed.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from gns3server_copilot.consoles.screen import Screen
 from gns3server_copilot.consoles.states import PROMPTS, Seen, State, begins_as_log, is_log, look
 from gns3server_copilot.consoles.transport import Transport
 from gns3server_copilot.errors import ConsoleError
-from gns3server_copilot.knowledge.schemas.family import ConsoleRules
+from gns3server_copilot.knowledge.schemas.family import Answer, ConsoleRules
 
 #: How long nothing may arrive before what is seen counts: a prompt that was there before, a new one, a question.
 KNOWN_PROMPT_SECONDS = 0.008
@@ -70,42 +71,49 @@ class Terminal:
             self.prompt = seen.prompt
         return seen
 
-    async def changed(self, seconds: float) -> bool:
-        """Wait until something arrives. Raises ConsoleError when the connection has ended."""
-        arrived = await self.transport.wait(seconds)
-        if self.transport.closed:
-            raise ConsoleError(f"The console has closed its connection: the node may have stopped.{self.tail()}")
-        return arrived
+    async def changed(self, seconds: float, received: int | None = None) -> None:
+        """Wait until more has arrived than was `received` (by default: until now), or so long.
+
+        Raises ConsoleError when the connection has ended.
+        """
+        if received is None:
+            received = self.screen.received
+        end = time.monotonic() + seconds
+        while self.screen.received == received and (left := end - time.monotonic()) > 0:
+            await self.transport.wait(left)
+            if self.transport.closed:
+                raise ConsoleError(f"The console has closed its connection: the node may have stopped.{self.tail()}")
 
     async def still(self, seconds: float) -> bool:
         """Tell whether nothing arrives for so long."""
         received = self.screen.received
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            await self.changed(left)
-            if self.screen.received != received:
-                return False
-        return True
+        await self.changed(seconds, received)
+        return self.screen.received == received
 
-    async def answered(self, seconds: float, *, line: int = -1, received: int = -1) -> Seen | None:
+    async def answered(
+        self, seconds: float, *, line: int = -1, received: int = -1, questions: Sequence[Answer] = ()
+    ) -> Seen | None:
         """Wait until the device waits for somebody again; None when it does not.
 
         What counts comes below `line` and after so much was `received`. Pages are turned meanwhile. A prompt that a
-        message has pushed away is asked for again with Enter.
+        message has pushed away is asked for again with Enter. `questions` are expected ones, whatever they look like.
         """
         end = time.monotonic() + seconds
         known = self.prompt
         pages = 0
         self._nudged = False
         while (left := end - time.monotonic()) > 0:
-            if self.screen.position <= line or self.screen.received <= received:
-                await self.changed(left)
+            now = self.screen.received
+            if self.screen.position <= line or now <= received:
+                await self.changed(left, now)
                 continue
             seen = self.look()
+            if any(one.question.search(self.screen.line) for one in questions):
+                seen = Seen(State.QUESTION)
             if seen.state is State.PAGER:
                 pages += 1
                 self._turn_page(pages)
-                await self.changed(left)
+                await self.changed(left, now)
             elif seen.is_prompt:
                 if await self.still(KNOWN_PROMPT_SECONDS if seen.prompt == known else NEW_PROMPT_SECONDS):
                     return seen
@@ -113,7 +121,7 @@ class Terminal:
                 if await self.still(min(ASKED_SECONDS, left)):
                     return seen
             elif self._nudged or not self._prompt_has_passed(line + 1, known):
-                await self.changed(left)
+                await self.changed(left, now)
             elif await self.still(min(NUDGE_SECONDS, left)):
                 self._nudged = True
                 self.press(self.enter_key)
@@ -185,6 +193,7 @@ class Terminal:
         wanted = _squeezed(text)
         end = time.monotonic() + ECHO_SECONDS
         while (left := end - time.monotonic()) > 0:
+            received = self.screen.received
             got = _squeezed(self.screen.stream)
             if wanted in got:
                 break
@@ -194,7 +203,7 @@ class Terminal:
                 if any(is_log(line) for line in self.screen.since(position)):
                     return
                 break
-            await self.changed(left)
+            await self.changed(left, received)
         else:
             self.erase_typed()
             raise ConsoleError(

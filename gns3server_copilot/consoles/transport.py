@@ -36,15 +36,13 @@ class Transport:
         self.closed = False
         self._pump = asyncio.create_task(self._drain(), name="console")
 
-    async def wait(self, seconds: float) -> bool:
-        """Wait until something has arrived since the last wait, or the connection has ended; tell whether it has."""
+    async def wait(self, seconds: float) -> None:
+        """Wait until something has arrived since the last wait, or the connection has ended, or so long."""
         if not self._changed.is_set() and not self.closed:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._changed.wait()
-        arrived = self._changed.is_set()
         self._changed.clear()
-        return arrived
 
     def write(self, text: str) -> None:
         """Type. Raises ConsoleError when the connection has ended."""

@@ -72,7 +72,7 @@ class Device:
         self._write(text)
 
     def emit_log(self, text: str) -> None:
-        """Print a message as a device with synchronous logging does: the line that it breaks into comes again after it."""
+        """Print a message as a device with synchronous logging does: the line that it breaks into comes again."""
         self._write(f"\n{text}\n{self._shown}{self._line}")
 
     def type(self, text: str) -> None:

@@ -130,7 +130,7 @@ class ConsoleRules(KnowledgeModel):
     boot_loader: tuple[Pattern, ...] = (
         re.compile(r"^rommon(?: ?#?\d+)? ?>"),
         re.compile(r"^(?:loader|\(boot\)|switch|grub|minibios|u-boot|=)\s?>"),
-        re.compile(r"^switch: ?$"),
+        re.compile(r"^(?:switch: ?|Aboot# ?)$"),
     )
     single_line: bool = Field(False, description="Whether only the first of several lines typed at once is read.")
 

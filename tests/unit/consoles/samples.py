@@ -38,6 +38,7 @@ class Sample:
     loader_state: str = "loader"
     login_state: str = "login"
     first_boot: str = ""
+    question_state: str = "confirm"
     candidate: bool = False
 
 
@@ -62,6 +63,7 @@ IN_DEPTH = (
         somebody_configures="config_if",
         user_state="user",
         loader_state="rommon",
+        question_state="confirm_reload",
         first_boot="setup_dialog",
     ),
     Sample(
@@ -120,7 +122,7 @@ IN_DEPTH = (
         asks=("reset arp all", "Continue? [Y/N]:"),
         complaint="Error: Unrecognized command found at '^' position.",
         hostname="R1",
-        log="Mar  1 2021 00:12:30-08:00 R1 %%01IFPDT/4/IF_STATE(l)[0]:Interface GigabitEthernet0/0/1 has turned into UP state.",
+        log="Mar  1 2021 00:12:30-08:00 R1 %%01IFPDT/4/IF_STATE(l)[0]:Interface GigabitEthernet0/0/1 has turned UP.",
         config=("interface GigabitEthernet0/0/1", "description to R2", "undo shutdown"),
         rename=("sysname Core", "<Core>"),
         wrong_config="descripton wrong",
@@ -133,7 +135,7 @@ IN_DEPTH = (
         long=(
             "/interface print",
             "1  R  ether1  ether  1500  0C:12:34:56:78:01",
-            "30  R  ether30  ether  1500  0C:12:34:56:78:030",
+            " 30  R  ether30  ether  1500  0C:12:34:56:78:030",
         ),
         slow="/ip address print",
         endless=("/ping 10.0.0.9", "310us"),
@@ -180,7 +182,6 @@ IN_DEPTH = (
         config=("ip address add 10.0.9.1/24 dev eth1", "ip link set eth1 up"),
         rename=("hostname core", "root@core:~#"),
         wrong_config="ipp address",
-        first_boot="login",
     ),
     Sample(
         "vpcs",

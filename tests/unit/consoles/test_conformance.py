@@ -22,7 +22,7 @@ from tests.unit.consoles.bench import SECONDS, Bench, bench
 from tests.unit.consoles.samples import IN_DEPTH, Sample
 
 #: A console that takes keys and says nothing.
-_QUIET = Played(echo=False, otherwise=Reaction())
+_QUIET = Played(echo=False, immediate=True, otherwise=Reaction())
 
 
 def families(having: Callable[[Sample], object] = lambda _: True) -> pytest.MarkDecorator:
@@ -159,10 +159,10 @@ async def test_nothing_is_configured_while_somebody_else_does(sample: Sample) ->
 
 @families()
 async def test_an_open_question_is_told_and_not_answered(sample: Sample) -> None:
-    async with bench(sample, "confirm") as there:
-        with pytest.raises(ConsoleError) as told:
+    async with bench(sample, sample.question_state) as there:
+        with pytest.raises(ConsoleError, match="only a person can answer"):
             await there.run(sample.short[0])
-        assert sample.asks[1].split()[0] in told.value.message or there.device.state == "confirm"
+        assert there.device.state == sample.question_state
         assert there.device.typed == []
 
 
@@ -355,11 +355,7 @@ async def test_a_name_that_a_command_changes_is_learned(sample: Sample) -> None:
         else:
             await session.run(line, SECONDS)
         assert session.terminal.prompt == prompt
-        assert (
-            sample.short[1].strip().replace(sample.hostname, "")
-            in (await session.run(sample.short[0], SECONDS)).text.replace(sample.hostname, "")
-            or sample.family == "linux"
-        )
+        assert (await session.run(sample.slow, SECONDS)).error is None
 
 
 @families()
