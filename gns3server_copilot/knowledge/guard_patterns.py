@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 GAP = "..."
+END = "$"
 NAMED = {
     "host": re.compile(r"[A-Za-z0-9:](?:[A-Za-z0-9._:%-]{0,100})"),
     "number": re.compile(r"\d{1,10}"),
@@ -24,6 +25,7 @@ class Step:
     literals: tuple[str, ...] = ()
     exact: bool = False
     regex: re.Pattern[str] | None = None
+    end: bool = False
 
     def takes(self, word: str, own_words: frozenset[str], abbreviations: bool) -> bool:
         """Tell whether a device could take `word` (in lower case where case means nothing) for this step.
@@ -55,18 +57,28 @@ class Pattern:
         beginning: bool = False,
     ) -> bool:
         """Tell whether the pattern fits all words, or with `beginning` the first ones."""
+        return self._fits(0, words, 0, own_words, abbreviations, beginning)
 
-        def fits(step: int, word: int) -> bool:
-            while step < len(self.steps):
-                here = self.steps[step]
-                if here is None:
-                    return any(fits(step + 1, later) for later in range(word, len(words) + 1))
-                if word == len(words) or not here.takes(words[word], own_words, abbreviations):
-                    return False
-                step, word = step + 1, word + 1
-            return beginning or word == len(words)
-
-        return fits(0, 0)
+    def _fits(
+        self,
+        step: int,
+        words: Sequence[str],
+        word: int,
+        own_words: frozenset[str],
+        abbreviations: bool,
+        beginning: bool,
+    ) -> bool:
+        while step < len(self.steps):
+            here = self.steps[step]
+            if here is None:
+                starts = range(word, len(words) + 1)
+                return any(self._fits(step + 1, words, at, own_words, abbreviations, beginning) for at in starts)
+            if here.end:
+                return word == len(words)
+            if word == len(words) or not here.takes(words[word], own_words, abbreviations):
+                return False
+            step, word = step + 1, word + 1
+        return beginning or word == len(words)
 
 
 def compile_pattern(text: str) -> Pattern:
@@ -107,6 +119,8 @@ def _step(word: str) -> Step | None:
         return None
     if word == "*":
         return Step()
+    if word == END:
+        return Step(end=True)
     if word.startswith("~"):
         return Step(regex=_regex(word[1:]))
     if word.startswith("<") and word.endswith(">"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gns3server_copilot.consoles.guard import reasons
 from gns3server_copilot.consoles.guard.family import FamilyGuard
+from gns3server_copilot.consoles.guard.lines import has_open_quote
 from gns3server_copilot.consoles.guard.verdict import Verdict, allowed, refused
-from gns3server_copilot.consoles.guard.words import MAX_PEELED, could_be, judge_read_words
+from gns3server_copilot.consoles.guard.words import MAX_PEELED, judge_read_words
 
 
 class ConfigJudge:
@@ -28,77 +29,74 @@ class ConfigJudge:
                 return allowed(mark)
         if self._bad and (bad := self._bad.search(line)):
             return refused(line, reasons.character(bad[0]))
-        words = line.split()
-        if verdict := self._leaving(line, words, last):
-            return verdict
-        sent = line
-        stop_after = None
-        for depth, reading in enumerate(self._readings(words)):
-            if depth > MAX_PEELED:
-                return refused(line, reasons.TOO_DEEP)
-            verdict = self._as_upper_command(line, reading)
-            if verdict and verdict.allowed and depth == 0:
-                sent, stop_after = verdict.line, verdict.stop_after
-            elif verdict and not verdict.allowed:
+        if has_open_quote(line, guard.rules.config.quotes):
+            return refused(line, reasons.OPEN_QUOTE)
+        words = line.split(" ")
+        if words[0].lower() in guard.leave_words or words[0].lower() in guard.exit_words:
+            return self._left(line, words, last)
+        readings = self._readings([word.lower() for word in words])
+        if len(readings) > MAX_PEELED:
+            return refused(line, reasons.TOO_DEEP)
+        verdict = allowed(line)
+        for peeled, reading in enumerate(readings):
+            upper = self._as_upper_command(line, words[peeled:], reading)
+            if upper and (not upper.allowed or not peeled):
+                verdict = upper
+            if not verdict.allowed:
                 return verdict
-            if rule := guard.config_refused.find([word.lower() for word in reading]):
-                return refused(line, reasons.because(rule[1].text, line, rule[0]))
-            if depth and self._leaves([*reading]):
-                return refused(line, reasons.because(reading[0], line, "modes"))
-        return self._entered(line, words) or allowed(sent, stop_after)
+            if rule := guard.config_refused.find(reading):
+                return refused(line, reasons.because(rule[1], line, rule[0]))
+            if peeled and (reading[0] in guard.exit_words or reading[0] in guard.leave_words):
+                return refused(line, reasons.because(words[peeled], line, "modes"))
+        if guard.rules.config.allow and not self._is_known(readings):
+            return refused(line, reasons.UNKNOWN_CONFIG)
+        return self._entered(line, readings) or verdict
 
-    def _readings(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
+    def _readings(self, words: list[str]) -> list[list[str]]:
         """Give the line, then what is left after each word such as no."""
-        yield words
-        while len(words) > 1 and any(self._may_be(words[0], one) for one in self._guard.rules.config.negations):
+        readings = [words]
+        while len(words) > 1 and words[0] in self._guard.negation_words and len(readings) <= MAX_PEELED:
             words = words[1:]
-            yield words
+            readings.append(words)
+        return readings
 
-    def _may_be(self, word: str, full: str) -> bool:
-        word = word.lower()
-        return word == full or (word not in self._guard.own_words and could_be(self._guard, word, full))
-
-    def _as_upper_command(self, line: str, words: Sequence[str]) -> Verdict | None:
+    def _as_upper_command(self, line: str, words: Sequence[str], lower: Sequence[str]) -> Verdict | None:
         """Judge a line that could be a command of the upper mode: `do reload`, `show running-config`."""
         guard = self._guard
-        rest = words[1:]
-        if rest and any(self._may_be(words[0], run) for run in guard.rules.runs):
-            verdict = judge_read_words(guard, " ".join(rest))
+        if len(words) > 1 and lower[0] in guard.run_words:
+            verdict = judge_read_words(guard, " ".join(words[1:]))
             sent = f"{words[0]} {verdict.line}"
-        elif any(self._may_be(words[0], head) for head in guard.upper_heads):
+        elif lower[0] in guard.upper_words:
             verdict = judge_read_words(guard, " ".join(words))
             # sh is short for shutdown too
-            sent = verdict.line if words[0].lower() in guard.upper_heads else line
+            sent = verdict.line if lower[0] in guard.upper_heads else line
         else:
             return None
         return allowed(sent, verdict.stop_after) if verdict.allowed else refused(line, verdict.reason)
 
-    def _leaving(self, line: str, words: Sequence[str], last: bool) -> Verdict | None:
-        config = self._guard.rules.config
-        if any(self._may_be(words[0], one) for one in config.leave):
-            return (
-                allowed(line) if last and len(words) == 1 else refused(line, reasons.because(words[0], line, "modes"))
-            )
-        if not any(self._may_be(words[0], one) for one in config.exit):
-            return None
-        if len(words) > 1 or not self._depth:
-            return refused(line, reasons.because(words[0], line, "modes"))
-        self._depth -= 1
-        return allowed(line)
+    def _left(self, line: str, words: Sequence[str], last: bool) -> Verdict:
+        word = words[0].lower()
+        if len(words) == 1 and word in self._guard.exit_words and self._depth:
+            self._depth -= 1
+            return allowed(line)
+        if len(words) == 1 and word in self._guard.leave_words and last:
+            return allowed(line)
+        return refused(line, reasons.because(words[0], line, "modes"))
 
-    def _leaves(self, words: Sequence[str]) -> bool:
-        config = self._guard.rules.config
-        return any(self._may_be(words[0], one) for one in (*config.leave, *config.exit))
+    def _is_known(self, readings: Sequence[Sequence[str]]) -> bool:
+        guard = self._guard
+        if readings[0][0] in guard.upper_heads:
+            return True
+        return any(guard.config_allow.find(reading) is not None for reading in readings)
 
-    def _entered(self, line: str, words: Sequence[str]) -> Verdict | None:
+    def _entered(self, line: str, readings: Sequence[Sequence[str]]) -> Verdict | None:
         """Keep count of the modes, and refuse to enter one whose own lines are refused when written from above."""
         guard = self._guard
-        lower = [word.lower() for word in words]
-        inner = guard.enters(lower, guard.inner_modes)
-        if not inner and not guard.enters(lower, guard.modes):
+        inner = guard.inner_modes.find(readings[0]) is not None
+        if not inner and guard.modes.find(readings[0]) is None:
             return None
-        for reading in self._readings(words):
-            if rule := guard.config_refused.could_lead_into([word.lower() for word in reading]):
-                return refused(line, reasons.because(rule[1].text, line, rule[0]))
+        for reading in readings:
+            if rule := guard.config_refused.could_lead_into(reading):
+                return refused(line, reasons.because(rule[1], line, rule[0]))
         self._depth = self._depth + 1 if inner else 1
         return None

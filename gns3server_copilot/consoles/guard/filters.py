@@ -6,10 +6,14 @@ import re
 
 from gns3server_copilot.consoles.guard import reasons
 from gns3server_copilot.consoles.guard.family import FamilyGuard
+from gns3server_copilot.consoles.guard.lines import has_open_quote
 from gns3server_copilot.consoles.guard.programs import NotAllowedError
 
 #: A pattern's characters; `$` only at its end, `\` only before a character that it makes literal.
 PATTERN = re.compile(r"""(?:[A-Za-z0-9 _.:/,@*+%^()\[\]#="'!-]|\\[.*+^$()\[\]/-]|\$(?=$|[ )"']))+""")
+LIKE_OPTION = re.compile(r"""(?:^|[ "'|])-""")
+
+QUOTES = "\"'"
 
 
 def checked_filters(guard: FamilyGuard, text: str) -> list[str]:
@@ -21,9 +25,8 @@ def checked_filters(guard: FamilyGuard, text: str) -> list[str]:
             filters[-1] += f"|{piece.rstrip()}"
         else:
             filters.append(_checked_filter(guard, piece.strip()))
-    for one in filters:
-        if one.count('"') % 2 or one.count("'") % 2:
-            raise NotAllowedError("The line has a quote without its second one. Close it.")
+    if any(has_open_quote(one, QUOTES) for one in filters):
+        raise NotAllowedError(reasons.OPEN_QUOTE)
     return filters
 
 
@@ -55,7 +58,8 @@ def _resolved(guard: FamilyGuard, word: str) -> str:
 
 
 def _is_pattern(text: str) -> bool:
-    return bool(text) and PATTERN.fullmatch(text) is not None
+    # a word like -f could be an option of the program that filters
+    return PATTERN.fullmatch(text) is not None and LIKE_OPTION.search(text) is None
 
 
 def _is_alternative(guard: FamilyGuard, before: str, previous: str, piece: str) -> bool:

@@ -39,5 +39,16 @@ def normalised(line: str) -> tuple[str, str]:
     return text, ""
 
 
+def has_open_quote(text: str, quotes: str) -> bool:
+    """Tell whether one of `quotes` begins in the text and does not end there."""
+    inside = ""
+    for character in text:
+        if inside:
+            inside = "" if character == inside else inside
+        elif character in quotes:
+            inside = character
+    return bool(inside)
+
+
 def _printable(line: str) -> str:
     return "".join(one if one.isprintable() else " " for one in line[:MAX_LENGTH]).strip()

@@ -10,6 +10,8 @@ from gns3server_copilot.consoles.guard.family import FamilyGuard
 from gns3server_copilot.consoles.guard.verdict import Verdict, allowed, refused
 from gns3server_copilot.knowledge.guard_patterns import Pattern
 
+#: No menu lies deeper.
+MAX_MENUS = 6
 BAD_CHARACTER = re.compile(r"[^A-Za-z0-9 _.:/,@*+%=!<>~\"&|-]")
 WORD = re.compile(r'(?:[^ "]|"[^"]*")+')
 #: The only command in brackets that is let through: it gives numbers of entries and changes nothing.
@@ -55,7 +57,7 @@ class MenuConfigJudge:
             words = [*self._menu, *words]
         lower = [word.lower() for word in words]
         if rule := guard.config_refused.find(lower):
-            return refused(line, reasons.because(rule[1].text, line, rule[0]))
+            return refused(line, reasons.because(rule[1], line, rule[0]))
         if not words or not self._has_command(lower):
             self._menu = words
             return allowed("/")
@@ -71,8 +73,10 @@ class MenuConfigJudge:
         return allowed(sent)
 
     def _has_command(self, words: Sequence[str]) -> bool:
+        if len(words) > MAX_MENUS or not all(PATH.fullmatch(word) for word in words):
+            return True
         commands = self._guard.rules.read.commands
-        return any("=" in word or any(one.startswith(word) for one in commands) for word in words)
+        return any(one.startswith(word) for word in words for one in commands)
 
     def _reads(self, words: Sequence[str]) -> bool:
         """Tell whether the line uses a command that reads, in a way that was not allowed."""
@@ -84,7 +88,7 @@ def _words(line: str) -> list[str]:
     if bad := BAD_CHARACTER.search(line):
         raise _ShapeError(reasons.character(bad[0]))
     if line.count('"') % 2:
-        raise _ShapeError("The line has a quote without its second one. Close it.")
+        raise _ShapeError(reasons.OPEN_QUOTE)
     words: list[str] = []
     for index, word in enumerate(WORD.findall(line)):
         if COMMAND_MARK.match(word):
@@ -102,21 +106,17 @@ def _judge_read(guard: FamilyGuard, line: str, words: Sequence[str]) -> Verdict:
     if not words:
         return refused(line, reasons.EMPTY)
     lower = [word.lower() for word in words]
-    readings: dict[tuple[str, ...], int] = {}
-    for pattern in guard.allow:
-        if full := _written_out(pattern, lower):
-            readings[full] = len(full)
-    if len(readings) > 1 and tuple(lower[: len(next(iter(readings)))]) in readings:
-        exact = next(full for full in readings if full == tuple(lower[: len(full)]))
-        readings = {exact: len(exact)}
+    readings = _best(
+        [full for pattern in guard.allow_by_word.get(lower[0], ()) if (full := _written_out(pattern, lower))], lower
+    )
     if len(readings) > 1:
         return refused(line, reasons.ambiguous(line, ["/" + " ".join(full) for full in readings]))
     if not readings:
         if rule := guard.config_refused.find(lower):
-            return refused(line, reasons.because(rule[1].text, line, rule[0]))
+            return refused(line, reasons.because(rule[1], line, rule[0]))
         return refused(line, reasons.not_read(line[:60], _examples(guard)))
-    full, length = next(iter(readings.items()))
-    rest = words[length:]
+    full = readings[0]
+    rest = words[len(full) :]
     program = guard.read_programs.get(full[-1])
     if program is None:
         return refused(line, reasons.not_read(line[:60], _examples(guard))) if rest else allowed("/" + " ".join(full))
@@ -143,6 +143,13 @@ def _written_out(pattern: Pattern, words: Sequence[str]) -> tuple[str, ...]:
             return ()
         full.append(near[0])
     return tuple(full)
+
+
+def _best(readings: Sequence[tuple[str, ...]], words: Sequence[str]) -> list[tuple[str, ...]]:
+    """Give the readings in which a word stands for itself earlier than in others: ip is no abbreviation of ipv6."""
+    ranked = {full: [one == word for one, word in zip(full, words, strict=False)] for full in readings}
+    best = max(ranked.values(), default=[])
+    return [full for full, rank in ranked.items() if rank == best]
 
 
 def _examples(guard: FamilyGuard) -> list[str]:

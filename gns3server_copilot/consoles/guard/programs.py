@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from gns3server_copilot.consoles.guard.family import KnownProgram
 from gns3server_copilot.knowledge.guard_patterns import fits_values
 
+#: Characters for what may stand on a line, in a reason.
+MAX_SHAPES = 300
+
 
 class NotAllowedError(Exception):
     """The command has an option, a value or a word that is not allowed; the text is the reason."""
@@ -80,5 +83,9 @@ def _wrong_value(name: str, program: KnownProgram, option: str) -> str:
 
 def _usage(name: str, program: KnownProgram) -> str:
     known = ", ".join([*(f"-{letter}" for letter in program.rules.flags), *program.options]) or "none"
-    shapes = " or ".join(f"`{' '.join([name, words])}`" for words in program.rules.words if words) or f"`{name}` alone"
-    return f"Allowed is {shapes[:300]}, with the options {known}."
+    shapes: list[str] = []
+    for words in program.rules.words:
+        shape = f"`{' '.join([name, words.replace('~', '')]).strip()}`"
+        if sum(map(len, shapes)) + len(shape) < MAX_SHAPES or not shapes:
+            shapes.append(shape[:MAX_SHAPES])
+    return f"Allowed is {' or '.join(shapes)}, with the options {known}."

@@ -12,7 +12,7 @@ from gns3server_copilot.consoles.guard.verdict import Verdict, allowed, refused
 
 #: Anything else could chain, substitute, redirect, expand a name or recall an earlier line.
 BAD_CHARACTER = re.compile(r"[^A-Za-z0-9 _.:/,@+%=\"'-]")
-FOLDER = re.compile(r"(?:/usr)?/s?bin/")
+FOLDER = re.compile(r"^(?:/usr)?/s?bin/")
 
 
 def judge_read_shell(guard: FamilyGuard, line: str) -> Verdict:
@@ -26,33 +26,33 @@ def judge_config_shell(guard: FamilyGuard, line: str) -> Verdict:
 
 
 def _judge(guard: FamilyGuard, line: str, known: Sequence[Mapping[str, KnownProgram]]) -> Verdict:
+    if bad := BAD_CHARACTER.search(line):
+        return refused(line, reasons.character(bad[0]))
     try:
         argv = shlex.split(line)
     except ValueError:
-        return refused(line, "The line has a quote without its second one. Close it.")
-    name = FOLDER.sub("", argv[0], count=1) if argv and FOLDER.match(argv[0]) else argv[0] if argv else ""
-    if bad := BAD_CHARACTER.search(line):
-        return refused(line, reasons.character(bad[0]))
-    reason = ""
+        return refused(line, reasons.OPEN_QUOTE)
+    name = FOLDER.sub("", argv[0], count=1)
+    usage = ""
     for programs_by_name in known:
-        program = programs_by_name.get(name)
-        if program is None:
-            continue
-        try:
-            rest = programs.checked(name, program, argv[1:], abbreviations=False)
-        except programs.NotAllowedError as error:
-            reason = str(error)
-        else:
-            return allowed(shlex.join([argv[0], *rest]), program.rules.stop_after)
-    return refused(line, reason or _why_not(guard, line, name, argv, known))
+        if program := programs_by_name.get(name):
+            try:
+                rest = programs.checked(name, program, argv[1:], abbreviations=False)
+            except programs.NotAllowedError as error:
+                usage = str(error)
+            else:
+                return allowed(shlex.join([argv[0], *rest]), program.rules.stop_after)
+    return refused(line, _why_not(guard, line, [name, *argv[1:]], known, usage))
 
 
 def _why_not(
-    guard: FamilyGuard, line: str, name: str, argv: Sequence[str], known: Sequence[Mapping[str, KnownProgram]]
+    guard: FamilyGuard, line: str, argv: Sequence[str], known: Sequence[Mapping[str, KnownProgram]], usage: str
 ) -> str:
-    if rule := guard.config_refused.find([name, *argv[1:]]):
-        return reasons.because(rule[1].text, line, rule[0])
-    if len(known) == 1 and name in guard.config_programs:
-        return f"`{name}` can change things. {reasons.CONFIG_ONLY}"
-    names = sorted({one for programs_by_name in known for one in programs_by_name})
-    return f"`{name[:60]}` is not among the programs that may be run ({', '.join(names)}). {reasons.BY_HAND}"
+    if rule := guard.config_refused.find(argv):
+        return reasons.because(argv[0], line, rule[0])
+    if len(known) == 1 and judge_config_shell(guard, line).allowed:
+        return f"`{argv[0]}` changes things so. {reasons.CONFIG_ONLY}"
+    if usage:
+        return usage
+    names = ", ".join(sorted({one for programs_by_name in known for one in programs_by_name}))
+    return f"`{argv[0][:60]}` is not among the programs that may be run ({names}). {reasons.BY_HAND}"

@@ -24,7 +24,7 @@ def judge_vpcs_line(guard: FamilyGuard, line: str, *, read_only: bool) -> Verdic
         return refused(line, reasons.ambiguous(words[0], candidates))
     name = candidates[0] if candidates else word
     if rule := guard.config_refused.find([name, *words[1:]]):
-        return refused(line, reasons.because(rule[1].text, line, rule[0]))
+        return refused(line, reasons.because(rule[1], line, rule[0]))
     reason = ""
     for known_programs in (guard.read_programs, {} if read_only else guard.config_programs):
         if program := known_programs.get(name):

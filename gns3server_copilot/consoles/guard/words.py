@@ -23,29 +23,11 @@ def judge_read_words(guard: FamilyGuard, line: str) -> Verdict:
     rest = line
     for _ in range(MAX_PEELED):
         first, _, after = rest.partition(" ")
-        if not _is_run(guard, first, after):
+        word = first.lower()
+        if not after or not (word in guard.rules.runs or (word in guard.run_words and not guard.meanings(word))):
             return _judge(guard, line, rest)
         rest = after
     return refused(line, reasons.TOO_DEEP)
-
-
-def could_be(guard: FamilyGuard, word: str, full: str) -> bool:
-    """Tell whether a device could take `word` for `full`."""
-    return word == full or (guard.rules.abbreviations and word != "" and full.startswith(word))
-
-
-def _is_run(guard: FamilyGuard, first: str, after: str) -> bool:
-    if not after:
-        return False
-    if first.lower() in guard.rules.runs:
-        return True
-    return any(could_be(guard, first.lower(), run) for run in guard.rules.runs) and not _heads(guard, first.lower())
-
-
-def _heads(guard: FamilyGuard, word: str) -> list[str]:
-    if word in guard.commands:
-        return [word]
-    return sorted(one for one in guard.commands if could_be(guard, word, one))
 
 
 def _judge(guard: FamilyGuard, line: str, text: str) -> Verdict:
@@ -53,18 +35,18 @@ def _judge(guard: FamilyGuard, line: str, text: str) -> Verdict:
     words = command.split()
     if not words:
         return refused(line, reasons.EMPTY)
-    candidates = _heads(guard, words[0].lower())
-    allowed_heads = [one for one in candidates if one in guard.heads]
-    if not allowed_heads:
+    candidates = guard.meanings(words[0].lower())
+    if not any(one in guard.heads for one in candidates):
         return refused(line, _why_not(guard, line, words))
     if len(candidates) > 1:
         return refused(line, reasons.ambiguous(words[0], candidates))
     words[0] = candidates[0]
-    if bad := BAD_CHARACTER.search(command):
-        return refused(line, reasons.character(bad[0]))
+    bad = BAD_CHARACTER.search(command)
+    if bad or any(one in line for one in guard.rules.read.characters):
+        return refused(line, reasons.character(bad[0] if bad else _first_of(guard.rules.read.characters, line)))
     lower = [word.lower() for word in words]
     if rule := guard.read_refused.find(lower):
-        return refused(line, reasons.because(rule[1].text, line, rule[0]))
+        return refused(line, reasons.because(rule[1], line, rule[0]))
     if program := guard.read_programs.get(words[0]):
         return _judge_program(guard, line, words, program, piped=bool(pipe))
     sent = _allowed_words(guard, words, lower)
@@ -95,11 +77,11 @@ def _allowed_words(guard: FamilyGuard, words: Sequence[str], lower: Sequence[str
     for pattern in guard.allow:
         if pattern.matches(lower, abbreviations=guard.rules.abbreviations):
             named: list[str] = []
-            for word, step in zip(words, pattern.steps, strict=False):
+            for word, short, step in zip(words, lower, pattern.steps, strict=False):
                 if step is None:
                     break
-                full = [one for one in step.literals if could_be(guard, word.lower(), one)]
-                named.append(word if word.lower() in full or not full else full[0])
+                full = [one for one in step.literals if one.startswith(short)]
+                named.append(word if short in full or not full else full[0])
             return [*named, *words[len(named) :]]
     return []
 
@@ -108,7 +90,11 @@ def _why_not(guard: FamilyGuard, line: str, words: Sequence[str]) -> str:
     lower = [word.lower() for word in words]
     for refusals in (guard.read_refused, guard.config_refused):
         if rule := refusals.find(lower):
-            return reasons.because(rule[1].text, line, rule[0])
+            return reasons.because(rule[1], line, rule[0])
     if not guard.heads:
         return reasons.NO_RULES
     return reasons.not_read(words[0], guard.heads[:EXAMPLES])
+
+
+def _first_of(characters: str, line: str) -> str:
+    return next(one for one in characters if one in line)

@@ -2,7 +2,7 @@
 
 A pattern is a line of words. A word stands for itself and, where the family abbreviates, for its beginnings; `a|b` for
 either; `=word` for itself alone; `~regex` for a word that matches wholly; `<host>`, `<number>`, `<word>` for such a
-word; `*` for any word, `...` for any number of words.
+word; `*` for any word, `...` for any number of words, `$` for the end of a pattern that otherwise goes on.
 """
 
 from __future__ import annotations
@@ -77,13 +77,16 @@ class ReadRules(Rules):
         "no", description="Where `a|b` in a filter's pattern means either: nowhere, anywhere, in quotes."
     )
     programs: dict[str, Program] = Field(default_factory=dict)
+    characters: str = Field("", description="Characters that no line may have, besides those refused everywhere.")
 
 
 class ConfigRules(Rules):
     """The configuration tool: what is not refused is allowed, but on Linux, where only `programs` are."""
 
+    allow: tuple[PatternText, ...] = Field((), description="If not empty: beginnings of lines; all others are refused.")
     refuse: Refusals = Field(default_factory=dict, description="Beginnings of lines.")
     characters: str = Field("", description="Characters that no line may have.")
+    quotes: str = Field("", description="Quotes that need a second one, or the device would ask for more lines.")
     keywords: tuple[str, ...] = Field((), description="Words that are no abbreviations of refused ones.")
     negations: tuple[str, ...] = Field((), description="Words before a line: the rest is judged too.")
     modes: tuple[PatternText, ...] = Field((), description="Beginnings of lines after which one `exit` is in place.")
