@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from gns3server_copilot.knowledge.guard_override import tightens
 from gns3server_copilot.knowledge.schemas.base import KnowledgeFile, KnowledgeModel
 from gns3server_copilot.knowledge.schemas.guard import GuardRules
+from gns3server_copilot.settings import Settings
 
 Pattern = re.Pattern[str]
 
@@ -149,3 +151,13 @@ class Family(KnowledgeFile):
     def names(self) -> Sequence[str]:
         """Give the names by which a device's declared type may call the family."""
         return (self.name, *self.aliases, *self.netmiko)
+
+    def check_override(self, packaged: Family | None, settings: Settings) -> Sequence[str]:
+        """Give what an admin's file would allow that the packaged one refuses, unless that is trusted."""
+        if packaged is None or settings.trust_guard_overrides:
+            return ()
+        return tightens(packaged.guard, self.guard)
+
+    def forbidden_commands(self) -> int:
+        """Count the beginnings of lines that are refused."""
+        return sum(len(patterns) for patterns in self.guard.config.refuse.values())
