@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 
 from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.knowledge.base import KnowledgeBase
+from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.settings import Settings
 
@@ -20,4 +21,5 @@ class Server:
     settings: Settings
     usage: UsageStore
     knowledge: KnowledgeBase
+    audit: AuditLog
     consoles: Consoles | None = None

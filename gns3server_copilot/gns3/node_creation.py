@@ -126,7 +126,8 @@ class _Batch:
     async def _create_in_turn(self, creation: Creation) -> None:
         template_id = creation.wanted.template.id
         async with self._in_order.get(template_id) or nullcontext(), self._width:
-            await let_finish(f"create a node from template {template_id}", self._create_and_name(creation))
+            what = f"create a node from template {creation.wanted.template.name}"
+            await let_finish(what, self._create_and_name(creation), lambda _: _told(creation))
 
     async def _create_and_name(self, creation: Creation) -> None:
         wanted = creation.wanted
@@ -169,6 +170,13 @@ class _Batch:
 
     async def _read_nodes(self) -> tuple[Node, ...]:
         return parse_topology(await self._client.get(f"{self._project}/nodes"), [], []).nodes
+
+
+def _told(creation: Creation) -> str:
+    if creation.node is None:
+        return creation.error.message if creation.error else "There is no node."
+    unnamed = f" It was not named {creation.wanted.name}." if creation.naming_error else ""
+    return f"{creation.node.name} exists (id {creation.node.id}).{unnamed}"
 
 
 def _node_of(answer: Any) -> Node:

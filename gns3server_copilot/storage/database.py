@@ -70,6 +70,7 @@ class ProjectDatabase:
 
     async def delete_session(self, thread_id: str) -> None:
         """Remove the session with its checkpoints and writes; nothing happens if there is none."""
+        self.saver.forget(thread_id)
         async with self.transaction() as connection:
             for statement in (*threads.REMOVE_THREAD, "DELETE FROM chat_sessions WHERE thread_id = ?"):
                 await connection.execute(statement, (thread_id,))

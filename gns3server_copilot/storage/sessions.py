@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from gns3server_copilot.errors import NotFoundError
+from gns3server_copilot.errors import NoSuchSessionError
+from gns3server_copilot.schemas.titles import DEFAULT_TITLE
 from gns3server_copilot.storage import threads
-from gns3server_copilot.storage.migrations import COLUMNS, DEFAULT_TITLE
 from gns3server_copilot.storage.times import now
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 #: The metadata key that keeps an automatic title from replacing a person's.
 TITLE_BY_PERSON: Final = "title_by_person"
 
-_SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM chat_sessions"
 _ORDER: Final = "ORDER BY pinned DESC, updated_at DESC, id DESC"
 #: A mode is text in a JSON column that somebody else may have filled with anything.
 _MODE: Final = "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.copilot_mode') END"
@@ -58,14 +57,16 @@ class Session:
         return cls(**values)
 
 
+_SELECT: Final = f"SELECT {', '.join(field.name for field in fields(Session))} FROM chat_sessions"
+
 SessionPage = tuple[list[Session], int]
 
 
 class SessionStore:
     """The sessions of one project. Methods that change a session give it as it then is.
 
-    All raise StorageError when the database cannot be used, and NotFoundError for a session to change that is not
-    there. Who may see a session is for the caller to check: `get` gives anybody's.
+    All raise StorageError when the database cannot be used, and NoSuchSessionError for a session to change that is not
+    there. Whose a session to change is, is for the caller to check, with `get_own`.
     """
 
     def __init__(self, shared: SharedConnection, project_id: str) -> None:
@@ -77,6 +78,17 @@ class SessionStore:
         rows = await self._shared.fetch(f"{_SELECT} WHERE thread_id = ?", (thread_id,))
         return Session.from_row(rows[0]) if rows else None
 
+    async def get_own(self, thread_id: str, user_id: str) -> Session:
+        """Give the user's session with this id. Raises NoSuchSessionError if there is none or it is somebody else's."""
+        session = await self.get(thread_id)
+        if session is None or session.user_id != user_id:
+            raise NoSuchSessionError
+        return session
+
+    async def unfinished(self) -> list[Session]:
+        """Give the sessions, whosever they are, with a turn whose end is not stored."""
+        return [Session.from_row(row) for row in await self._shared.fetch(f"{_SELECT} WHERE unfinished ORDER BY id")]
+
     async def create(
         self,
         thread_id: str,
@@ -84,26 +96,43 @@ class SessionStore:
         *,
         title: str = DEFAULT_TITLE,
         metadata: Mapping[str, Any] | None = None,
+        copilot_mode: str | None = None,
     ) -> Session:
-        """Give the user's session with this id, made if there is none; `title` and `metadata` are for a new one.
+        """Give the user's session with this id for a turn that begins; `title` and `metadata` are for a new one.
 
-        A new session is empty even if its id was used before. Raises NotFoundError when it is somebody else's.
+        It is made if there is none, and empty then even if its id was used before. `copilot_mode` is what the session,
+        new or not, is listed under from now on. Raises NoSuchSessionError when it is somebody else's.
         """
         async with self._shared.transaction() as connection:
             session = await _find(connection, thread_id)
-            if session is not None and session.user_id == user_id:
-                return session
-            if session is not None:
-                raise _no_such_session()
-            for statement in threads.REMOVE_THREAD:
-                await connection.execute(statement, (thread_id,))
-            time = now()
+            if session is None:
+                session = await self._insert(connection, thread_id, user_id, title, metadata or {})
+            elif session.user_id != user_id:
+                raise NoSuchSessionError
+            mode = {} if copilot_mode is None else {"copilot_mode": str(copilot_mode)}
             await connection.execute(
-                "INSERT INTO chat_sessions (thread_id, user_id, project_id, title, metadata, created_at, updated_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (thread_id, user_id, self._project_id, _storable(title), json.dumps(metadata or {}), time, time),
+                "UPDATE chat_sessions SET unfinished = 1, metadata = ? WHERE thread_id = ?",
+                (json.dumps({**session.metadata, **mode}), thread_id),
             )
             return await _existing(connection, thread_id)
+
+    async def _insert(
+        self,
+        connection: aiosqlite.Connection,
+        thread_id: str,
+        user_id: str,
+        title: str,
+        metadata: Mapping[str, Any],
+    ) -> Session:
+        for statement in threads.REMOVE_THREAD:
+            await connection.execute(statement, (thread_id,))
+        time = now()
+        await connection.execute(
+            "INSERT INTO chat_sessions (thread_id, user_id, project_id, title, metadata, created_at, updated_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (thread_id, user_id, self._project_id, _storable(title), json.dumps(metadata), time, time),
+        )
+        return await _existing(connection, thread_id)
 
     async def list(
         self,
@@ -125,8 +154,8 @@ class SessionStore:
             values.append(str(mode))
         if q:
             # not LIKE: its wildcards would need escaping, and long patterns are refused
-            conditions.append("instr(lower(title), lower(?)) > 0")
-            values.append(_storable(q))
+            conditions.append("instr(casefold(title), ?) > 0")
+            values.append(_storable(q).casefold())
         if pinned is not None:
             conditions.append("pinned = ?")
             values.append(int(pinned))
@@ -147,10 +176,12 @@ class SessionStore:
         output_tokens: int,
         estimated: bool,
         stats: Mapping[str, Any] | None = None,
+        time: str | None = None,
     ) -> Session:
         """Set how many messages the session has, add what a turn used, and merge `stats` into its statistics.
 
-        `estimated` says that the tokens are our own count; the session's statistics then say so for good.
+        `estimated` says that the tokens are our own count; the session's statistics then say so for good. `time` is
+        when the last message came, now if it is None.
         """
         async with self._shared.transaction() as connection:
             session = await _existing(connection, thread_id)
@@ -158,7 +189,7 @@ class SessionStore:
             if estimated:
                 merged["tokens_estimated"] = True
             await connection.execute(
-                "UPDATE chat_sessions SET message_count = :messages,"
+                "UPDATE chat_sessions SET unfinished = 0, message_count = :messages,"
                 " llm_calls_count = llm_calls_count + :llm_calls, input_tokens = input_tokens + :input,"
                 " output_tokens = output_tokens + :output, total_tokens = total_tokens + :input + :output,"
                 " last_message_at = :time, updated_at = :time, stats = :stats WHERE thread_id = :thread_id",
@@ -167,7 +198,7 @@ class SessionStore:
                     "llm_calls": llm_calls,
                     "input": input_tokens,
                     "output": output_tokens,
-                    "time": now(),
+                    "time": time or now(),
                     "stats": json.dumps(merged),
                     "thread_id": thread_id,
                 },
@@ -193,16 +224,6 @@ class SessionStore:
             await connection.execute("UPDATE chat_sessions SET pinned = ? WHERE thread_id = ?", (pinned, thread_id))
             return await _existing(connection, thread_id)
 
-    async def set_metadata(self, thread_id: str, *, copilot_mode: str) -> Session:
-        """Set the mode that the session is listed under; other metadata stays."""
-        async with self._shared.transaction() as connection:
-            session = await _existing(connection, thread_id)
-            metadata = {**session.metadata, "copilot_mode": str(copilot_mode)}
-            await connection.execute(
-                "UPDATE chat_sessions SET metadata = ? WHERE thread_id = ?", (json.dumps(metadata), thread_id)
-            )
-            return await _existing(connection, thread_id)
-
 
 async def _find(connection: aiosqlite.Connection, thread_id: str) -> Session | None:
     for row in await connection.execute_fetchall(f"{_SELECT} WHERE thread_id = ?", (thread_id,)):
@@ -213,12 +234,8 @@ async def _find(connection: aiosqlite.Connection, thread_id: str) -> Session | N
 async def _existing(connection: aiosqlite.Connection, thread_id: str) -> Session:
     session = await _find(connection, thread_id)
     if session is None:
-        raise _no_such_session()
+        raise NoSuchSessionError
     return session
-
-
-def _no_such_session() -> NotFoundError:
-    return NotFoundError("There is no such conversation in this project.")
 
 
 def _object(text: object) -> dict[str, Any]:

@@ -11,13 +11,14 @@ import pytest
 import pytest_asyncio
 from langchain_core.messages import AIMessage
 
-from gns3server_copilot.agent import graph as graph_module
+from gns3server_copilot.agent import asking as asking_module
 from gns3server_copilot.agent import service as service_module
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
 from gns3server_copilot.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
 from gns3server_copilot.knowledge.base import KnowledgeBase
+from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
@@ -39,7 +40,9 @@ async def service(app_server, app_project, tmp_path):
     users = {ALICE.user_id, BOB.user_id}
     usage = UsageStore(app_server.app.state._db_engine)
     settings = Settings(tool_rounds=2)
-    server = Server(app_server.app, settings, usage, KnowledgeBase(tmp_path, settings))
+    engine = app_server.app.state._db_engine
+    audit = AuditLog(engine, settings.audit_days)
+    server = Server(app_server.app, settings, usage, KnowledgeBase(tmp_path, settings), audit)
     opened = await AgentService.open(app_project, server, users)
     yield opened
     await opened.close("The test is over.")
@@ -171,7 +174,7 @@ async def test_a_model_that_calls_tools_for_ever_is_refused_and_the_turn_ends_wi
         async def astream(self, messages):
             yield AIMessage("", tool_calls=[{"name": "get_gns3_templates", "args": {}, "id": "same"}])
 
-    monkeypatch.setattr(graph_module, "create_base_model_with_tools", lambda *_: Insistent())
+    monkeypatch.setattr(asking_module, "create_base_model_with_tools", lambda *_: Insistent())
     request = asked("Look for ever.")
     events = await events_of(await service.start_turn(request))
     history = await agree(service, request, events)

@@ -59,6 +59,9 @@ async def test_somebody_elses_session_does_not_exist(database: ProjectDatabase) 
     await database.sessions.create("t", ALICE)
     with pytest.raises(NotFoundError):
         await database.sessions.create("t", BOB)
+    with pytest.raises(NotFoundError):
+        await database.sessions.get_own("t", BOB)
+    assert (await database.sessions.get_own("t", ALICE)).thread_id == "t"
     assert await titles(database, BOB) == []
 
 
@@ -72,7 +75,7 @@ async def test_an_unknown_session_is_none_or_not_found(database: ProjectDatabase
     with pytest.raises(NotFoundError):
         await sessions.set_pinned("t", True)
     with pytest.raises(NotFoundError):
-        await sessions.set_metadata("t", copilot_mode="x")
+        await sessions.get_own("t", ALICE)
 
 
 async def test_an_id_used_before_starts_empty(database: ProjectDatabase, ask: Ask) -> None:
@@ -168,7 +171,7 @@ async def test_a_persons_title_is_never_replaced_by_an_automatic_one(database: P
     assert (await sessions.rename("t", "generated", by_person=False)).title == "generated"
     renamed = await sessions.rename("t", "mine", by_person=True)
     assert renamed.title == "mine"
-    await sessions.set_metadata("t", copilot_mode="y")
+    await sessions.create("t", ALICE, copilot_mode="y")
     late = await sessions.rename("t", "generated too late", by_person=False)
     assert late.title == "mine"
     assert late.metadata["copilot_mode"] == "y"
@@ -190,7 +193,7 @@ async def test_json_that_is_none_or_no_object_counts_as_empty(database: ProjectD
     assert session is not None
     assert (session.metadata, session.stats) == ({}, {})
     assert await titles(database, mode="teaching_assistant") == []
-    assert (await database.sessions.set_metadata("t", copilot_mode="x")).metadata == {"copilot_mode": "x"}
+    assert (await database.sessions.create("t", ALICE, copilot_mode="x")).metadata == {"copilot_mode": "x"}
     assert (await database.sessions.record_turn("t", 1, 1, 1, 1, True)).stats == {"tokens_estimated": True}
 
 
