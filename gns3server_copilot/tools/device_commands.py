@@ -8,13 +8,14 @@ from typing import Any
 
 from pydantic import AliasChoices, Field
 
-from gns3server_copilot.consoles.guard import Verdict, judge_read
+from gns3server_copilot.consoles.guard import Verdict
 from gns3server_copilot.consoles.output import bounded
 from gns3server_copilot.consoles.session import Session
 from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
 from gns3server_copilot.tools.device_arguments import MAX_COMMANDS, Lines
+from gns3server_copilot.tools.device_guard import read_verdicts
 from gns3server_copilot.tools.device_results import CommandResult, command_item, refused_result
 from gns3server_copilot.tools.device_sessions import device_session
 from gns3server_copilot.tools.devices import MAX_DEVICES, Device, Item, Work, consoles_of, on_devices
@@ -65,15 +66,13 @@ class ExecuteMultipleDeviceCommands(Tool[DeviceCommandsArguments]):
 
 def _reading(context: ToolContext, commands: Sequence[str]) -> Work:
     async def read(device: Device) -> Item:
-        family = device.found.family
+        consoles, family = consoles_of(context), device.found.family
         if family is not None:
-            guard = consoles_of(context).guard(family)
-            verdicts = [judge_read(guard, command) for command in commands]
+            verdicts = read_verdicts(consoles, family, commands)
             if not any(verdict.allowed for verdict in verdicts):
                 return command_item(device, [refused_result(verdict) for verdict in verdicts])
         async with device_session(context, device) as session:
-            guard = consoles_of(context).guard(session.family)
-            verdicts = [judge_read(guard, command) for command in commands]
+            verdicts = read_verdicts(consoles, session.family, commands)
             results = await run_judged(session, verdicts, context.settings.console_command_seconds)
         return command_item(device, results)
 

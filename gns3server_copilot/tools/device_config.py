@@ -8,12 +8,13 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field
 
 from gns3server_copilot.consoles.configuring import Configured, configure
-from gns3server_copilot.consoles.guard import Verdict, judge_config
+from gns3server_copilot.consoles.guard import Verdict
 from gns3server_copilot.consoles.output import bounded
 from gns3server_copilot.knowledge.schemas.family import Family
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
 from gns3server_copilot.tools.device_arguments import Lines
+from gns3server_copilot.tools.device_guard import config_verdicts
 from gns3server_copilot.tools.device_sessions import device_session
 from gns3server_copilot.tools.devices import MAX_DEVICES, MAX_LINES, Device, Item, Work, consoles_of, on_devices
 from gns3server_copilot.tools.response import failed, succeeded
@@ -76,7 +77,7 @@ class ExecuteMultipleDeviceConfigCommands(Tool[DeviceConfigArguments]):
 
 def _configuring(context: ToolContext, lines: Sequence[str], arguments: DeviceConfigArguments) -> Work:
     def judged(family: Family) -> list[Verdict]:
-        return judge_config(consoles_of(context).guard(family), lines)
+        return config_verdicts(consoles_of(context), family, lines)
 
     async def work(device: Device) -> Item:
         if device.found.family is not None:

@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import AliasChoices, Field
 
-from gns3server_copilot.consoles.guard import judge_vpcs
 from gns3server_copilot.errors import ToolError
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
 from gns3server_copilot.tools.device_arguments import MAX_COMMANDS, Lines
 from gns3server_copilot.tools.device_commands import run_judged
+from gns3server_copilot.tools.device_guard import vpcs_verdicts
 from gns3server_copilot.tools.device_results import command_item, refused_result
 from gns3server_copilot.tools.device_sessions import device_session
 from gns3server_copilot.tools.devices import MAX_DEVICES, Device, Item, Work, consoles_of, family_name, on_devices
@@ -72,7 +72,7 @@ def _running(context: ToolContext, commands: Sequence[str]) -> Work:
                 f"It is no VPCS node but {kind}: use execute_multiple_device_commands to read it and "
                 "execute_multiple_device_config_commands to configure it."
             )
-        verdicts = [judge_vpcs(consoles_of(context).guard(family), command) for command in commands]
+        verdicts = vpcs_verdicts(consoles_of(context), family, commands)
         if not any(verdict.allowed for verdict in verdicts):
             return command_item(device, [refused_result(verdict) for verdict in verdicts])
         async with device_session(context, device) as session:
