@@ -34,6 +34,12 @@ class DeviceLab:
     nodes: dict[str, str] = field(default_factory=dict)
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
+    @property
+    def consoles(self) -> Consoles:
+        """The consoles that its turns share."""
+        assert self.context.consoles is not None
+        return self.context.consoles
+
     async def device(
         self, name: str, personality: str = "cisco_ios", device_type: str = "", **variables: str
     ) -> Device:
@@ -50,7 +56,6 @@ class DeviceLab:
             "node_type": "cloud",
             "name": name,
             "properties": {"ports_mapping": [udp]},
-            **extra,
         }
         if port is not None:
             body |= {"console": port, "console_type": "telnet"}
@@ -61,6 +66,7 @@ class DeviceLab:
             }
         if device_type:
             body["properties"]["device_type"] = device_type
+        body |= extra
         made = await self.context.gns3.post(f"/projects/{self.context.project.project_id}/nodes", body)
         self.nodes[name] = made["node_id"]
         return str(made["node_id"])
