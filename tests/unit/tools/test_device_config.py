@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
 
+from tests.ground.waiting import until
 from tests.unit.tools.device_lab import DeviceLab
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -65,3 +68,58 @@ async def test_a_dry_run_only_judges(devices: DeviceLab) -> None:
     item, result = await configure(devices, ["interface Gi0/0"], dry_run=True)
     assert (item["status"], result["dry_run"]) == ("success", True)
     assert r1.lines == []
+
+
+async def test_a_placeholder_of_a_secret_is_not_sent(devices: DeviceLab) -> None:
+    r1 = await devices.device("R1")
+    item, _ = await configure(devices, ["snmp-server community <redacted:0a1b2c3d> RO"])
+    assert item["status"] == "failed" and "placeholder" in item["error"]
+    assert r1.lines == []
+
+
+async def test_a_system_with_commits_takes_all_lines_or_none(devices: DeviceLab) -> None:
+    junos = await devices.device("R1", "juniper_junos")
+    item, result = await configure(devices, ["set interfaces ge-0/0/1 description to-R2", "sett wrong"])
+    assert item["status"] == "failed" and "Nothing was committed" in item["error"]
+    assert (result["committed"], junos.config) == (False, [])
+    item, result = await configure(devices, ["set interfaces ge-0/0/1 description to-R2"], save=True)
+    assert (item["status"], result["committed"], result["saved"]) == ("success", True, True)
+    assert junos.config == ["set interfaces ge-0/0/1 description to-R2"]
+    assert "+set interfaces ge-0/0/1 description to-R2" in result["diff"]
+
+
+async def test_the_same_device_twice_gets_both_parts_in_order(devices: DeviceLab) -> None:
+    r1 = await devices.device("R1")
+    asked = [
+        {"device": "R1", "config_commands": ["interface Gi0/0", "shutdown"]},
+        {"device": "r1", "config_commands": ["interface Gi0/0", "no shutdown"]},
+    ]
+    response = await devices.run(TOOL, devices=asked)
+    assert response["success"], response
+    assert r1.config == ["interface Gi0/0", "shutdown", "interface Gi0/0", "no shutdown"]
+
+
+async def test_a_stopped_call_leaves_the_configuration_mode(devices: DeviceLab) -> None:
+    r1 = await devices.device("R1")
+    lines = ["interface Gi0/0", *[f"description {number}" for number in range(300)]]
+    turn = devices.turn()
+    running = asyncio.create_task(devices.run(TOOL, turn, devices=[{"device": "R1", "config_commands": lines}]))
+
+    async def configuring() -> bool:
+        return r1.state == "config_if" and len(r1.config) > 3
+
+    await until(configuring, 5)
+    began = time.monotonic()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert time.monotonic() - began < 2
+    assert r1.state == "privileged"
+    assert len(r1.config) < 300
+
+
+async def test_a_device_that_wants_a_password_for_more_says_so(devices: DeviceLab) -> None:
+    r1 = await devices.device("R1", enable_state="enable_password")
+    response = await devices.run(TOOL, devices=[{"device": "R1", "config_commands": ["ip cef"]}])
+    assert "enable_password" in response["data"][0]["error"]
+    assert r1.config == []
