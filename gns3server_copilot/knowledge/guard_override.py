@@ -70,6 +70,9 @@ def _programs(where: str, packaged: dict[str, Program], override: dict[str, Prog
             if not _within(was.options[option], now.options[option]):
                 yield f"{here}.options.{option} can be at most {was.options[option]}"
         yield from _no_more(f"{here}.words", was.words, now.words)
+        yield from _no_more(f"{here}.needs", was.needs, now.needs)
+        if was.needs and not now.needs:
+            yield f"{here}.needs may not be empty"
         for option, value in was.add.items():
             if not _within(value, now.add.get(option, "")):
                 yield f"{here}.add has to keep {option} at {value} or less"

@@ -20,7 +20,7 @@ FOUND = "FOUND"
 COMMAND_MARK = re.compile(r":[A-Za-z]")
 PATH = re.compile(r"[A-Za-z0-9-]+(?:/[A-Za-z0-9-]+)*")
 #: Parameters that make a print write a file or never end, wherever they stand.
-BAD_PARAMETER = re.compile(r"(?i)(?:f|fi|fil|file|in|int|inte|inter|interv|interva|interval|append)=.*|follow.*")
+BAD_PARAMETER = re.compile(r"(?i)(?:f|fi|fil|file|in|int|inte|inter|interv|interva|interval|append)=.*|append|follow.*")
 
 
 class _ShapeError(Exception):

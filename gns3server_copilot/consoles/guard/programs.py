@@ -39,6 +39,9 @@ def checked(name: str, program: KnownProgram, tokens: Sequence[str], *, abbrevia
         if not fits_values(tests, values):
             raise NotAllowedError(_wrong_value(name, program, option))
         sent += [option + values[0]] if option.endswith("=") else [option, *values]
+    needs = program.rules.needs
+    if needs and not plain and not given.intersection(needs):
+        raise NotAllowedError(_usage(name, program))
     if not any(words.matches(plain, abbreviations=False) for words in program.words):
         raise NotAllowedError(_usage(name, program))
     missing = {option: value for option, value in program.rules.add.items() if option not in given}

@@ -113,5 +113,5 @@ class Refused:
 def _leading_into(pattern: Pattern) -> Iterator[Pattern]:
     """Give the pattern's own beginnings, as whole lines."""
     for length in range(1, len(pattern.steps)):
-        if pattern.steps[length - 1] is not None and not pattern.steps[length:] == (Step(end=True),):
+        if pattern.steps[length - 1] is not None and pattern.steps[length:] != (Step(end=True),):
             yield Pattern(pattern.text, (*pattern.steps[:length], Step(end=True)))

@@ -35,5 +35,5 @@ def judge_vpcs_line(guard: FamilyGuard, line: str, *, read_only: bool) -> Verdic
             else:
                 return allowed(" ".join([name, *rest]), program.rules.stop_after)
     if not reason and read_only and name in guard.config_programs:
-        reason = f"`{name}` changes the PC. {reasons.CONFIG_ONLY}"
+        reason = f"`{name}` changes the PC. Use execute_vpcs_commands for changes."
     return refused(line, reason or reasons.not_read(words[0], list(guard.read_programs)))

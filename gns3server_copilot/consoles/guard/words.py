@@ -49,6 +49,9 @@ def _judge(guard: FamilyGuard, line: str, text: str) -> Verdict:
         return refused(line, reasons.because(rule[1], line, rule[0]))
     if program := guard.read_programs.get(words[0]):
         return _judge_program(guard, line, words, program, piped=bool(pipe))
+    if " -" in command:
+        # no word of theirs, but it could be an option of what stands behind the command line
+        return refused(line, reasons.character("-"))
     sent = _allowed_words(guard, words, lower)
     if not sent:
         return refused(line, _why_not(guard, line, words))

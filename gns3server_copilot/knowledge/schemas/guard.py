@@ -53,6 +53,7 @@ class Program(Rules):
         description="Option to its values: `flag` for none, else one of host, word, number, `1-20`, ~regex for each.",
     )
     words: tuple[PatternText, ...] = Field(("",), description="What else may stand on the line, one pattern of these.")
+    needs: tuple[str, ...] = Field((), description="Options of which one has to be given where there is no other word.")
     add: dict[str, str] = Field(default_factory=dict, description="Options put in with this value where not given.")
     add_first: bool = Field(False, description="Whether these stand before the other words.")
     stop_after: int | None = Field(

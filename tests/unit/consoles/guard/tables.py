@@ -36,8 +36,11 @@ class Row:
         )
 
 
-def table_names() -> list[str]:
-    return sorted(path.stem for path in LINES.glob("*.txt"))
+#: The families that have rules, and those that have a table.
+FAMILIES = sorted(
+    path.name.removesuffix(".yaml") for path in files("gns3server_copilot.knowledge").joinpath("families").iterdir()
+)
+TABLES = sorted(path.stem for path in LINES.glob("*.txt") if path.stem != "everywhere")
 
 
 def rows(family: str) -> list[Row]:
@@ -49,7 +52,7 @@ def rows(family: str) -> list[Row]:
         elif text[:2] in ("+ ", "- "):
             line, _, sent = text[2:].partition(" => ")
             line = ESCAPE.sub(lambda escape: escape[0].encode().decode("unicode_escape"), line)
-            found.append(Row(family, section, text[0] == "+", line, sent or line))
+            found.append(Row(family, section, text[0] == "+", line, sent or line.split("\n")[-1].strip()))
         else:
             assert not text or text.startswith("#"), f"{family}: {text}"
     return found
