@@ -16,6 +16,7 @@ from tests.devices import Device, load_personality, play
 from tests.ground.console import open_console
 from tests.ground.waiting import until
 from tests.unit.consoles.samples import Sample
+from tests.unit.consoles.short_samples import ShortSample
 
 SECONDS = 5.0
 
@@ -33,7 +34,7 @@ async def always() -> None:
 class Bench:
     """A device, and sessions with it."""
 
-    sample: Sample
+    sample: Sample | ShortSample
     device: Device
 
     def session(self, **credentials: str) -> Session:
@@ -71,7 +72,7 @@ class Bench:
 
 
 @asynccontextmanager
-async def bench(sample: Sample, state: str = "privileged", **changes: Any) -> AsyncIterator[Bench]:
+async def bench(sample: Sample | ShortSample, state: str = "privileged", **changes: Any) -> AsyncIterator[Bench]:
     """Play the family's personality from this state on; upper fields of the personality and variables may differ."""
     personality = load_personality(sample.family)
     fields = {field.name for field in dataclasses.fields(personality)}
