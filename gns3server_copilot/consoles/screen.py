@@ -26,6 +26,10 @@ CSI = re.compile(r"\x1b\[([0-9;]*)([@-~])")
 #: Lines and characters kept of one command's output; what is beyond loses its middle.
 MAX_LINES = 60_000
 MAX_CHARS = 6_000_000
+#: Lines kept of what a device prints while nobody waits for it.
+IDLE_LINES = 400
+#: Characters kept of one line: progress marks can go on for hours.
+MAX_LINE = 100_000
 #: Characters kept of the bare stream, which echoes are looked for in.
 STREAM_CHARS = 4096
 
@@ -41,6 +45,8 @@ class Screen:
         #: grows with everything that arrives
         self.received = 0
         self.stream = ""
+        #: whether somebody waits for an output, which is to be kept whole
+        self.keeping = False
         self._lines: list[str] = []
         self._chars = 0
         self._dropped = 0
@@ -105,6 +111,9 @@ class Screen:
             line = self.line.ljust(self._cursor)
             self.line = line[: self._cursor] + run + line[self._cursor + len(run) :]
         self._cursor += len(run)
+        if len(self.line) > MAX_LINE:
+            self.line = self.line[-MAX_LINE // 2 :]
+            self._cursor = min(self._cursor, len(self.line))
 
     def _control(self, character: str) -> None:
         if character == "\n":
@@ -121,7 +130,9 @@ class Screen:
         self._chars += len(self.line)
         self.line = ""
         self._cursor = 0
-        if len(self._lines) > MAX_LINES or self._chars > MAX_CHARS:
+        if not self.keeping and len(self._lines) > IDLE_LINES:
+            self._drop(0, IDLE_LINES // 2)
+        elif len(self._lines) > MAX_LINES or self._chars > MAX_CHARS:
             self._drop(len(self._lines) // 2, len(self._lines) // 4 or 1)
 
     def _sequence(self, token: str) -> None:

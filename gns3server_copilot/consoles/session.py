@@ -132,6 +132,13 @@ class Session:
 
     async def type(self, line: str, seconds: float) -> Output:
         """Type a line at the prompt that stands there, whatever mode it is of; else as `run`."""
+        self.terminal.screen.keeping = True
+        try:
+            return await self._type(line, seconds)
+        finally:
+            self.terminal.screen.keeping = False
+
+    async def _type(self, line: str, seconds: float) -> Output:
         position = await self.terminal.enter(line)
         seen = await self.terminal.answered(seconds, line=position)
         if seen is not None and seen.is_prompt:

@@ -83,7 +83,7 @@ def look(lines: Sequence[str], line: str, rules: ConsoleRules, known_prompt: str
     """
     shown = line.rstrip()
     if not shown:
-        return _blank(lines, rules)
+        return _blank(lines, rules, known_prompt)
     for pager in rules.pagers:
         if pager.prompt.search(shown):
             return Seen(State.PAGER)
@@ -136,11 +136,11 @@ def begins_as_log(text: str) -> bool:
     return LOG_BEGIN.search(text) is not None
 
 
-def _blank(lines: Sequence[str], rules: ConsoleRules) -> Seen:
-    """An empty line says something only by what stands above it."""
+def _blank(lines: Sequence[str], rules: ConsoleRules, known_prompt: str) -> Seen:
+    """An empty line says something only by what stands above it, down to the last prompt."""
     told = [text for text in lines[-TAIL_LINES:] if text.strip()]
     for text in reversed(told):
-        if prompt_state(text.rstrip(), rules) is not None:
+        if (known_prompt and text.startswith(known_prompt)) or prompt_state(text.rstrip(), rules) is not None:
             break
         if any(pattern.search(text) for pattern in rules.press_return):
             return Seen(State.PRESS_RETURN)

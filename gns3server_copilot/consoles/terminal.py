@@ -24,6 +24,8 @@ NUDGE_SECONDS = 0.3
 ECHO_SECONDS = 5.0
 ENTER_SECONDS = 1.5
 MAX_PAGES = 5_000
+#: Lines above the cursor's that can tell the state.
+LOOK_LINES = 40
 #: Characters of a line from which on devices may wrap or scroll it.
 NARROW = 70
 ASKING = (State.DIALOG, State.LOGIN, State.PASSWORD, State.QUESTION, State.PRESS_RETURN, State.BOOT_LOADER)
@@ -64,9 +66,10 @@ class Terminal:
 
     # --- eyes ------------------------------------------------------------------------------------------------------
 
-    def look(self) -> Seen:
-        """Tell what the console shows now."""
-        seen = look(self.screen.last(40), self.screen.line, self.rules, self.prompt)
+    def look(self, position: int = 0) -> Seen:
+        """Tell what the console shows now, from the line at `position` on."""
+        lines = self.screen.since(max(position, self.screen.position - LOOK_LINES))
+        seen = look(lines, self.screen.line, self.rules, self.prompt)
         if seen.is_prompt:
             self.prompt = seen.prompt
         return seen
@@ -107,7 +110,7 @@ class Terminal:
             if self.screen.position <= line or now <= received:
                 await self.changed(left, now)
                 continue
-            seen = self.look()
+            seen = self.look(line + 1)
             if any(one.question.search(self.screen.line) for one in questions):
                 seen = Seen(State.QUESTION)
             if seen.state is State.PAGER:

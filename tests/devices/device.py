@@ -48,6 +48,7 @@ class Device:
         self._keys: asyncio.Queue[str] = asyncio.Queue()
         self._clients: set[asyncio.StreamWriter] = set()
         self._unread = bytearray()
+        self._printed = bytearray()
         self._shown = ""
         self._line = ""
         self._at_prompt = False
@@ -82,6 +83,7 @@ class Device:
 
     def emit_raw(self, data: bytes) -> None:
         """Send bytes as they are, telnet commands included."""
+        self._send_printed()
         for client in self._clients:
             client.write(data)
 
@@ -95,6 +97,7 @@ class Device:
     async def serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Connect one client to the console until it leaves."""
         decoder = TelnetDecoder()
+        self._send_printed()
         writer.write(encode(self._personality.negotiate) + bytes(self._unread))
         self._unread.clear()
         self._clients.add(writer)
@@ -114,7 +117,14 @@ class Device:
             writer.close()
 
     def _write(self, text: str) -> None:
-        data = escape(text.replace("\r\n", "\n").replace("\n", "\r\n").encode())
+        """Print; what is printed at one go, the echo of a whole line say, is sent at one go."""
+        if not self._printed:
+            asyncio.get_running_loop().call_soon(self._send_printed)
+        self._printed += escape(text.replace("\r\n", "\n").replace("\n", "\r\n").encode())
+
+    def _send_printed(self) -> None:
+        data = bytes(self._printed)
+        self._printed.clear()
         if not self._clients:
             self._unread += data
         for client in self._clients:
