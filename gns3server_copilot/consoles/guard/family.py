@@ -9,6 +9,9 @@ from gns3server_copilot.consoles.guard.rules import Beginnings, Refused, abbrevi
 from gns3server_copilot.knowledge.guard_patterns import Pattern, compile_pattern, compile_value, fits_values
 from gns3server_copilot.knowledge.schemas.guard import GuardRules, Program
 
+#: Words before a command that are looked behind on every device, whether it knows them or not.
+PREFIXES = frozenset(("do", "run", "no", "undo", "default"))
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -73,7 +76,7 @@ class FamilyGuard:
         #: what the device could take for one of them
         self.run_words = self._abbreviations(rules.runs)
         self.upper_words = self._abbreviations(self.upper_heads)
-        self.negation_words = self._abbreviations(config.negations)
+        self.negation_words = self._abbreviations(config.negations) | PREFIXES
         self.exit_words = self._abbreviations(config.exit)
         self.leave_words = self._abbreviations(config.leave)
 

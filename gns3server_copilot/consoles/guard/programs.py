@@ -31,6 +31,7 @@ def checked(name: str, program: KnownProgram, tokens: Sequence[str], *, abbrevia
             continue
         if not option:
             sent.append(token)
+            given.update(f"-{letter}" for letter in token[1:])
             continue
         given.add(option)
         tests = program.options[option].values
