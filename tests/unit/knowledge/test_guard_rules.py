@@ -11,8 +11,11 @@ from gns3server_copilot.knowledge.guard_override import tightens
 from gns3server_copilot.knowledge.schemas.guard import GuardRules
 from tests.unit.consoles.guard.tables import FAMILIES, family_rules
 
-ALL_FAMILIES = """cisco_ios cisco_xe cisco_xr cisco_nxos cisco_asa arista_eos juniper_junos huawei_vrp huawei_vrpv8 h3c_comware
-    ruijie_os mikrotik_routeros frr vyos nokia_srl extreme_exos linux vpcs generic"""
+ALL_FAMILIES = """
+    cisco_ios cisco_xe cisco_xr cisco_nxos cisco_asa arista_eos juniper_junos huawei_vrp
+    huawei_vrpv8 h3c_comware
+    ruijie_os mikrotik_routeros frr vyos nokia_srl extreme_exos linux vpcs generic
+"""
 
 
 def changed(rules: GuardRules, change) -> GuardRules:
