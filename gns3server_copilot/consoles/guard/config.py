@@ -44,6 +44,9 @@ class ConfigJudge:
                 verdict = upper
             if not verdict.allowed:
                 return verdict
+            if upper and reading[0] in guard.rules.runs:
+                # the rest has been judged for what it is
+                return verdict
             if rule := guard.config_refused.find(reading):
                 return refused(line, reasons.because(rule[1], line, rule[0]))
             if peeled and (reading[0] in guard.exit_words or reading[0] in guard.leave_words):
@@ -76,6 +79,9 @@ class ConfigJudge:
 
     def _left(self, line: str, words: Sequence[str], last: bool) -> Verdict:
         word = words[0].lower()
+        config = self._guard.rules.config
+        if word not in config.exit + config.leave and (rule := self._guard.config_refused.find([word, *words[1:]])):
+            return refused(line, reasons.because(rule[1], line, rule[0]))
         if len(words) == 1 and word in self._guard.exit_words and self._depth:
             self._depth -= 1
             return allowed(line)
@@ -87,13 +93,13 @@ class ConfigJudge:
         guard = self._guard
         if readings[0][0] in guard.upper_heads:
             return True
-        return any(guard.config_allow.find(reading) is not None for reading in readings)
+        return guard.config_allow.find(readings[-1]) is not None
 
     def _entered(self, line: str, readings: Sequence[Sequence[str]]) -> Verdict | None:
         """Keep count of the modes, and refuse to enter one whose own lines are refused when written from above."""
         guard = self._guard
-        inner = guard.inner_modes.find(readings[0]) is not None
-        if not inner and guard.modes.find(readings[0]) is None:
+        inner = any(guard.inner_modes.find(reading) is not None for reading in readings)
+        if not inner and all(guard.modes.find(reading) is None for reading in readings):
             return None
         for reading in readings:
             if rule := guard.config_refused.could_lead_into(reading):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from gns3server_copilot.consoles.guard.rules import Beginnings, Refused, abbreviations_of
 from gns3server_copilot.knowledge.guard_patterns import Pattern, compile_pattern, compile_value, fits_values
 from gns3server_copilot.knowledge.schemas.guard import GuardRules, Program
+
+#: Characters for what may stand on a line, in a reason.
+MAX_SHAPES = 300
+#: Words before a command that are looked behind on every device, whether it knows them or not.
+PREFIXES = frozenset(("do", "run", "no", "undo", "default"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +27,22 @@ class Option:
 class KnownProgram:
     """A program's rules, compiled."""
 
-    def __init__(self, rules: Program) -> None:
+    def __init__(self, name: str, rules: Program) -> None:
+        self.name = name
         self.rules = rules
         self.options = {name: Option(name, compile_value(value)) for name, value in rules.options.items()}
         self.words = tuple(compile_pattern(text) for text in rules.words)
+
+    @cached_property
+    def usage(self) -> str:
+        """What is allowed, in words."""
+        known = ", ".join([*(f"-{letter}" for letter in self.rules.flags), *self.options]) or "none"
+        shapes: list[str] = []
+        for words in self.rules.words:
+            shape = f"`{f'{self.name} {words}'.replace('~', '').strip()}`"
+            if sum(map(len, shapes)) + len(shape) < MAX_SHAPES or not shapes:
+                shapes.append(shape[:MAX_SHAPES])
+        return f"Allowed is {' or '.join(shapes)}, with the options {known}."
 
 
 class Filter:
@@ -53,8 +71,8 @@ class FamilyGuard:
         for pattern in self.allow:
             for word in abbreviations_of(_first_words([pattern]), (), abbreviations=rules.abbreviations):
                 self.allow_by_word.setdefault(word, []).append(pattern)
-        self.read_programs = {name: KnownProgram(program) for name, program in read.programs.items()}
-        self.config_programs = {name: KnownProgram(program) for name, program in config.programs.items()}
+        self.read_programs = {name: KnownProgram(name, program) for name, program in read.programs.items()}
+        self.config_programs = {name: KnownProgram(name, program) for name, program in config.programs.items()}
         self.filters = {name: Filter(value) for name, value in read.filters.items()}
         self.read_refused = Refused(read.refuse, frozenset(), rules.abbreviations)
         self.config_refused = Refused(config.refuse, self.own_words, rules.abbreviations)
@@ -73,8 +91,10 @@ class FamilyGuard:
         #: what the device could take for one of them
         self.run_words = self._abbreviations(rules.runs)
         self.upper_words = self._abbreviations(self.upper_heads)
-        self.negation_words = self._abbreviations(config.negations)
+        self.negation_words = self._abbreviations(config.negations) | PREFIXES
         self.exit_words = self._abbreviations(config.exit)
+        self.command_words = self._abbreviations(read.commands)
+        self.read_program_words = self._abbreviations(self.read_programs)
         self.leave_words = self._abbreviations(config.leave)
 
     def meanings(self, word: str) -> Sequence[str]:

@@ -20,7 +20,9 @@ FOUND = "FOUND"
 COMMAND_MARK = re.compile(r":[A-Za-z]")
 PATH = re.compile(r"[A-Za-z0-9-]+(?:/[A-Za-z0-9-]+)*")
 #: Parameters that make a print write a file or never end, wherever they stand.
-BAD_PARAMETER = re.compile(r"(?i)(?:f|fi|fil|file|in|int|inte|inter|interv|interva|interval|append)=.*|append|follow.*")
+BAD_PARAMETER = re.compile(
+    r"(?i)(?:f|fi|fil|file|in|int|inte|inter|interv|interva|interval|append)=.*|ap|app|appe.*|fo|fol.*"
+)
 
 
 class _ShapeError(Exception):
@@ -61,11 +63,10 @@ class MenuConfigJudge:
         if not words or not self._has_command(lower):
             self._menu = words
             return allowed("/")
-        if not finds:
+        if not finds and not guard.read_program_words.isdisjoint(lower):
             read = _judge_read(guard, line, words)
-            if read.allowed:
-                return read
-            if self._reads(lower):
+            # one letter may well be the beginning of a menu or of a value
+            if read.allowed or any(len(word) > 1 for word in guard.read_program_words.intersection(lower)):
                 return read
         sent = "/" + " ".join(words)
         for found in finds:
@@ -75,12 +76,7 @@ class MenuConfigJudge:
     def _has_command(self, words: Sequence[str]) -> bool:
         if len(words) > MAX_MENUS or not all(PATH.fullmatch(word) for word in words):
             return True
-        commands = self._guard.rules.read.commands
-        return any(one.startswith(word) for word in words for one in commands)
-
-    def _reads(self, words: Sequence[str]) -> bool:
-        """Tell whether the line uses a command that reads, in a way that was not allowed."""
-        return any(len(word) > 1 and one.startswith(word) for word in words for one in self._guard.read_programs)
+        return not self._guard.command_words.isdisjoint(words)
 
 
 def _words(line: str) -> list[str]:

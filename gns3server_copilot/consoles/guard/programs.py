@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from gns3server_copilot.consoles.guard.family import KnownProgram
 from gns3server_copilot.knowledge.guard_patterns import fits_values
 
-#: Characters for what may stand on a line, in a reason.
-MAX_SHAPES = 300
-
 
 class NotAllowedError(Exception):
     """The command has an option, a value or a word that is not allowed; the text is the reason."""
@@ -31,6 +28,7 @@ def checked(name: str, program: KnownProgram, tokens: Sequence[str], *, abbrevia
             continue
         if not option:
             sent.append(token)
+            given.update(f"-{letter}" for letter in token[1:])
             continue
         given.add(option)
         tests = program.options[option].values
@@ -41,9 +39,9 @@ def checked(name: str, program: KnownProgram, tokens: Sequence[str], *, abbrevia
         sent += [option + values[0]] if option.endswith("=") else [option, *values]
     needs = program.rules.needs
     if needs and not plain and not given.intersection(needs):
-        raise NotAllowedError(_usage(name, program))
+        raise NotAllowedError(program.usage)
     if not any(words.matches(plain, abbreviations=False) for words in program.words):
-        raise NotAllowedError(_usage(name, program))
+        raise NotAllowedError(program.usage)
     missing = {option: value for option, value in program.rules.add.items() if option not in given}
     added = [word for option, value in missing.items() for word in _added(option, value)]
     return [*added, *sent] if program.rules.add_first else [*sent, *added]
@@ -60,7 +58,7 @@ def _option(name: str, program: KnownProgram, token: str, abbreviations: bool) -
             return "", None
         if not token.startswith("--") and token[:2] in options and len(options[token[:2]].values) == 1:
             return token[:2], token[2:]
-        raise NotAllowedError(f"`{name}` is not allowed with `{token}` here. {_usage(name, program)}")
+        raise NotAllowedError(f"`{name}` is not allowed with `{token}` here. {program.usage}")
     key, equals, value = token.partition("=")
     word = (key + equals).lower() if abbreviations else key + equals
     if word in options:
@@ -82,13 +80,3 @@ def _wrong_value(name: str, program: KnownProgram, option: str) -> str:
     wanted = program.rules.options[option]
     within = f" between {wanted.split()[-1].replace('-', ' and ')}" if "-" in wanted and "~" not in wanted else ""
     return f"`{name}` needs a bounded value{within} after `{option}`. Ask for fewer or shorter tries."
-
-
-def _usage(name: str, program: KnownProgram) -> str:
-    known = ", ".join([*(f"-{letter}" for letter in program.rules.flags), *program.options]) or "none"
-    shapes: list[str] = []
-    for words in program.rules.words:
-        shape = f"`{' '.join([name, words.replace('~', '')]).strip()}`"
-        if sum(map(len, shapes)) + len(shape) < MAX_SHAPES or not shapes:
-            shapes.append(shape[:MAX_SHAPES])
-    return f"Allowed is {' or '.join(shapes)}, with the options {known}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Literal
 
 from gns3server_copilot.knowledge.guard_patterns import Pattern, Step, compile_pattern
 from gns3server_copilot.knowledge.schemas.guard import Category, Refusals
@@ -22,23 +23,27 @@ def abbreviations_of(words: Iterable[str], own_words: Collection[str], *, abbrev
     return full | parts.difference(own_words)
 
 
+#: A step of a pattern, ready for one family: the words that it takes, a regular expression, any word, a gap, the end.
+BoundStep = frozenset[str] | re.Pattern[str] | Literal["any", "gap", "end"]
+
+
 class Beginnings:
     """Patterns of beginnings of lines."""
 
     def __init__(self, patterns: Iterable[Pattern], own_words: frozenset[str], abbreviations: bool) -> None:
-        self.patterns = tuple(patterns)
         self._own_words = own_words
         self._abbreviations = abbreviations
+        self._patterns = [tuple(self._bound(step) for step in pattern.steps) for pattern in patterns]
         #: by what a line's first word can be
         self._first: dict[str, list[int]] = {}
-        #: by what any word of a line can be
+        #: by what any word of a line can be, for patterns that begin with a gap
         self._anywhere: dict[str, list[int]] = {}
         #: those that have to be tried on every line
         self._always: list[int] = []
         #: a regular expression for a word anywhere
         self._word_patterns: list[tuple[re.Pattern[str], int]] = []
-        for index, pattern in enumerate(self.patterns):
-            self._add(index, pattern)
+        for index, steps in enumerate(self._patterns):
+            self._add(index, steps)
         self._word_pattern = lru_cache(REMEMBERED_WORDS)(self._find_word_pattern)
 
     def find(self, words: Sequence[str]) -> int | None:
@@ -46,15 +51,15 @@ class Beginnings:
         if not words:
             return None
         for index in self._first.get(words[0], ()):
-            if self._fits(self.patterns[index], words):
+            if _fits(self._patterns[index], 1, words, 1):
                 return index
         if self._anywhere:
-            for word in words:
+            for position, word in enumerate(words):
                 for index in self._anywhere.get(word, ()):
-                    if self._fits(self.patterns[index], words):
+                    if _fits(self._patterns[index], 2, words, position + 1):
                         return index
         for index in self._always:
-            if self._fits(self.patterns[index], words):
+            if _fits(self._patterns[index], 0, words, 0):
                 return index
         if self._word_patterns:
             for word in words:
@@ -63,29 +68,54 @@ class Beginnings:
                     return found
         return None
 
-    def _fits(self, pattern: Pattern, words: Sequence[str]) -> bool:
-        return pattern.matches(words, own_words=self._own_words, abbreviations=self._abbreviations, beginning=True)
-
     def _find_word_pattern(self, word: str) -> int | None:
         return next((index for regex, index in self._word_patterns if regex.fullmatch(word)), None)
 
-    def _add(self, index: int, pattern: Pattern) -> None:
-        first = pattern.steps[0] if pattern.steps else None
-        if first is not None and first.literals:
-            self._index(self._first, first, index)
-            return
-        second = pattern.steps[1] if first is None and len(pattern.steps) > 1 else None
-        if second is not None and second.literals:
-            self._index(self._anywhere, second, index)
-        elif second is not None and second.regex is not None and len(pattern.steps) == 2:
-            self._word_patterns.append((second.regex, index))
-        else:
-            self._always.append(index)
-
-    def _index(self, by_word: dict[str, list[int]], step: Step, index: int) -> None:
+    def _bound(self, step: Step | None) -> BoundStep:
+        if step is None:
+            return "gap"
+        if step.end:
+            return "end"
+        if step.regex is not None:
+            return step.regex
+        if not step.literals:
+            return "any"
         abbreviations = self._abbreviations and not step.exact
-        for word in abbreviations_of(step.literals, self._own_words, abbreviations=abbreviations):
+        return abbreviations_of(step.literals, self._own_words, abbreviations=abbreviations)
+
+    def _add(self, index: int, steps: tuple[BoundStep, ...]) -> None:
+        match steps:
+            case (frozenset() as words, *_):
+                self._index(self._first, words, index)
+            case ("gap", frozenset() as words, *_):
+                self._index(self._anywhere, words, index)
+            case ("gap", re.Pattern() as regex):
+                self._word_patterns.append((regex, index))
+            case _:
+                self._always.append(index)
+
+    def _index(self, by_word: dict[str, list[int]], words: frozenset[str], index: int) -> None:
+        for word in words:
             by_word.setdefault(word, []).append(index)
+
+
+def _fits(steps: tuple[BoundStep, ...], step: int, words: Sequence[str], word: int) -> bool:
+    """Tell whether the words from `word` on begin like the steps from `step` on."""
+    while step < len(steps):
+        here = steps[step]
+        if here == "gap":
+            return any(_fits(steps, step + 1, words, later) for later in range(word, len(words) + 1))
+        if here == "end":
+            return word == len(words)
+        if word == len(words):
+            return False
+        if isinstance(here, frozenset):
+            if words[word] not in here:
+                return False
+        elif here != "any" and not here.fullmatch(words[word]):
+            return False
+        step, word = step + 1, word + 1
+    return True
 
 
 class Refused:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from gns3server_copilot.consoles.guard import programs, reasons
 from gns3server_copilot.consoles.guard.family import FamilyGuard, KnownProgram
+from gns3server_copilot.consoles.guard.lines import has_open_quote
 from gns3server_copilot.consoles.guard.verdict import Verdict, allowed, refused
 
 #: Anything else could chain, substitute, redirect, expand a name or recall an earlier line.
@@ -28,10 +29,9 @@ def judge_config_shell(guard: FamilyGuard, line: str) -> Verdict:
 def _judge(guard: FamilyGuard, line: str, known: Sequence[Mapping[str, KnownProgram]]) -> Verdict:
     if bad := BAD_CHARACTER.search(line):
         return refused(line, reasons.character(bad[0]))
-    try:
-        argv = shlex.split(line)
-    except ValueError:
+    if has_open_quote(line, "\"'"):
         return refused(line, reasons.OPEN_QUOTE)
+    argv = shlex.split(line) if '"' in line or "'" in line else line.split()
     name = FOLDER.sub("", argv[0], count=1)
     usage = ""
     for programs_by_name in known:

@@ -21,8 +21,7 @@ VERBS = {
 }
 #: Beginnings with such a verb that are harmless.
 HARMLESS = re.compile(
-    r"(?:no|undo|undebug) (?:debug|debugging) all|undebug all|set cli screen-(?:length|width) \d+|set terminal length \d+"
-    r"|run show .*"
+    r"(?:no|undo) (?:debug|debugging) all|undebug all|set cli screen-(?:length|width) \d+|set terminal length \d+"
 )
 #: Characters that chain, redirect, substitute or control something on some device.
 CHARACTERS = re.compile(r"[;`<>{}\\?\x00-\x1f\x7f-\U0010ffff]|\$\(|&&?(?! )|(?<!&)&(?!&)")
