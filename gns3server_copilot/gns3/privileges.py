@@ -1,20 +1,24 @@
-"""Asks gns3-server whether a user may do what its API does not check because we do it ourselves."""
+"""What gns3-server lets a user do right now: asked anew each time, since an admin may change it during a turn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
+from uuid import UUID
 
-from gns3server_copilot.schemas.identity import User
+from gns3server.db.repositories.rbac import RbacRepository
+from gns3server.db.repositories.users import UsersRepository
+from sqlalchemy.ext.asyncio import AsyncSession
 
-if TYPE_CHECKING:
-    from gns3server_copilot.gns3.client import GNS3Client
 
-
-async def may_read_console(client: GNS3Client, user: User, project_id: str, node_id: str) -> bool:
-    """Tell whether the user holds `Node.Console` on the node now; consoles are reached around the API."""
-    if user.is_superadmin:
-        return True
-    # Imported here because outside of gns3-server (command line, documentation) it takes more than a second.
-    from gns3server_copilot.gns3.host import is_granted
-
-    return await is_granted(client.app, user.user_id, f"/projects/{project_id}/nodes/{node_id}", "Node.Console")
+async def has_privilege_now(app: Any, user_id: str, resource: str, privilege: str) -> bool:
+    """Tell whether the user exists, is active, and has this privilege on a resource such as `/projects/{id}`."""
+    async with AsyncSession(app.state._db_engine, expire_on_commit=False) as session:
+        user = await UsersRepository(session).get_user(UUID(user_id))
+        if user is None:
+            return False
+        if user.is_superadmin:
+            return True
+        if not user.is_active:
+            return False
+        granted: bool = await RbacRepository(session).check_user_has_privilege(user.user_id, resource, privilege)
+    return granted

@@ -50,7 +50,7 @@ class Port:
 class Node:
     """A node. `type` is the emulator, `device_type` what was declared (`gns3.device_types`), `console` a TCP port.
 
-    A locked node can be neither moved nor deleted in GNS3.
+    `images` are the names of the images that it runs. A locked node can be neither moved nor deleted in GNS3.
     """
 
     id: str
@@ -67,6 +67,7 @@ class Node:
     compute_id: str
     locked: bool
     ports: tuple[Port, ...]
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,15 @@ def _node(raw: Mapping[str, Any], plugged: Mapping[tuple[str, int, int], tuple[s
         compute_id=printable(raw.get("compute_id")),
         locked=bool(raw.get("locked")),
         ports=tuple(ports),
+        images=_images(raw.get("properties")),
     )
+
+
+def _images(properties: Any) -> tuple[str, ...]:
+    if not isinstance(properties, Mapping):
+        return ()
+    named = [value for key, value in properties.items() if key.endswith("_image") or key in ("image", "path")]
+    return tuple(printable(value) for value in named if isinstance(value, str) and value)
 
 
 def _link(raw: Mapping[str, Any], ends: tuple[LinkEnd, ...]) -> Link:
