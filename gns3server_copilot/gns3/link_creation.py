@@ -110,7 +110,7 @@ class _Batch:
             # always in the same order, so that nobody waits in a circle
             for compute_id in sorted({creation.wanted.a.node.compute_id, creation.wanted.b.node.compute_id}):
                 await held.enter_async_context(_turn_at(compute_id))
-            await let_finish(f"link {creation.wanted.name}", self._create(creation))
+            await let_finish(f"link {creation.wanted.name}", self._create(creation), lambda _: _told(creation))
 
     async def _create(self, creation: LinkCreation) -> None:
         body = {"nodes": [_end(creation.wanted.a), _end(creation.wanted.b)]}
@@ -161,6 +161,10 @@ class _Batch:
 def _turn_at(compute_id: str) -> asyncio.Lock:
     """Give the lock of those who make links on this compute."""
     return _turns.setdefault(asyncio.get_running_loop(), defaultdict(asyncio.Lock))[compute_id]
+
+
+def _told(creation: LinkCreation) -> str:
+    return creation.error.message if creation.error else f"The link exists (id {creation.link_id})."
 
 
 def _end(plug: Plug) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class Switchboard:
         async with self._width:
             path = f"/projects/{self._project_id}/nodes/{node.id}/{power}"
             try:
-                await let_finish(f"{power} node {node.id}", self._client.post(path, {}, timeout=POWER_SECONDS))
+                await let_finish(f"{power} {node.name}", self._client.post(path, {}, timeout=POWER_SECONDS))
             except GNS3Error as error:
                 change.error = error
         await self.read_back(change, SETTLE_SECONDS if change.error is None or _unclear(change.error) else 0)

@@ -52,7 +52,8 @@ class _Batch:
 
     async def rename_in_turn(self, group: Sequence[Renaming]) -> None:
         async with self._width:
-            await let_finish(f"rename {len(group)} nodes", self._rename_group(group))
+            names = ", ".join(renaming.wanted.node.name for renaming in group)
+            await let_finish(f"rename {names}", self._rename_group(group), lambda _: _told(group))
 
     async def _rename_group(self, group: Sequence[Renaming]) -> None:
         """Rename one after the other; who would get a name that was not given up is left as it is."""
@@ -97,6 +98,10 @@ class _Batch:
             renaming.node = now.get(renaming.wanted.node.id)
             if renaming.node is not None and renaming.node.name == renaming.wanted.new_name:
                 renaming.error = None
+
+
+def _told(group: Sequence[Renaming]) -> str:
+    return "; ".join(f"{renaming.wanted.node.name} is called {_now(renaming)}" for renaming in group) + "."
 
 
 def _now(renaming: Renaming) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3.device_types import declared_device_type
 from gns3server_copilot.gns3.drawings import svg_text
 from gns3server_copilot.gns3.runs import in_runs, natural_order

@@ -6,16 +6,15 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from gns3server_copilot.errors import ToolError
-from gns3server_copilot.gns3.console_address import console_address
-from gns3server_copilot.gns3.console_listener import Sighting, watch_console
-from gns3server_copilot.gns3.console_signs import Sign
+from gns3server_copilot.consoles.listener import Sighting, watch_console
+from gns3server_copilot.consoles.waiting_signs import Sign
+from gns3server_copilot.errors import ConsoleError, ForbiddenError
 from gns3server_copilot.gns3.power import Power, PowerChange, Switchboard
-from gns3server_copilot.gns3.privileges import may_read_console
 from gns3server_copilot.gns3.project import require_open
 from gns3server_copilot.gns3.topology import Node, read_nodes
 from gns3server_copilot.tools.asked_nodes import NodesArguments, can_be_switched, not_reached, switch_each
 from gns3server_copilot.tools.base import BUILDING_MODES, Tool, ToolContext
+from gns3server_copilot.tools.devices import consoles_of
 from gns3server_copilot.tools.response import failed, succeeded
 
 Wait = Literal["none", "started", "console"]
@@ -77,10 +76,10 @@ class _Starter:
             "console": {"type": node.console_type or "none", "port": change.node.console},
         }
         notes = [_how_it_was(change)]
-        if self._wait == "console":
+        if self._wait == "console" and (can_be_switched(node) or node.console_type not in ("", "none")):
             try:
                 sighting = await self._watch(change)
-            except ToolError as error:
+            except (ConsoleError, ForbiddenError) as error:
                 notes.append(error.message)
             else:
                 if sighting.closed and (problem := await self._ended(change, sighting)):
@@ -92,14 +91,12 @@ class _Starter:
         return succeeded(node.id, node.name, told)
 
     async def _watch(self, change: PowerChange) -> Sighting:
-        """Listen to the console. Raises ToolError that says why it cannot be listened to."""
-        assert change.node is not None
+        """Listen to the console. Raises ConsoleError or ForbiddenError that say why it cannot be listened to."""
         node, context = change.node, self._context
-        if not can_be_switched(node) and node.console_type in ("", "none"):
-            return Sighting(None, (), 0.0)
-        address = await console_address(context.gns3, node)
-        if not await may_read_console(context.gns3, context.user, context.project.project_id, node.id):
-            raise ToolError(f"You may not read the console of {node.name} (privilege Node.Console is required).")
+        assert node is not None
+        consoles = consoles_of(context)
+        address = consoles.address(node)
+        await consoles.require_permission(context.user.user_id, context.project.project_id, node)
         first_words = FIRST_WORDS_SECONDS if change.before in ("started", "suspended") else None
         return await watch_console(address, node.name, self._seconds, first_words=first_words)
 
@@ -117,7 +114,7 @@ class _Starter:
     def _remark(self, sighting: Sighting, change: PowerChange) -> str:
         if sighting.sign is Sign.BOOT_LOADER:
             return "It stays in its boot loader: the system itself has not been loaded."
-        if sighting.sign is not None or (change.node and not can_be_switched(change.node)):
+        if sighting.sign is not None:
             return ""
         if sighting.closed:
             return "Its console does not answer: connecting to it failed, or it was closed."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,14 +11,20 @@ from typing import Any
 
 import pytest
 
+from gns3server_copilot.consoles.device_settings import DeviceSettings
+from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.gns3 import power
 from gns3server_copilot.gns3.client import GNS3Client
+from gns3server_copilot.gns3.host import compute_host
+from gns3server_copilot.gns3.privileges import has_privilege_now
+from gns3server_copilot.llm.keys import KeyRing
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools import start_node
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.dispatch import execute
+from tests.ground.server import ADMIN
 from tests.ground.users import Accounts, UserClient
 from tests.ground.waiting import until
 from tests.unit.in_process import InProcessServer, Meddler
@@ -30,29 +37,44 @@ pytestmark = [
 START, STOP, SUSPEND = "start_gns3_node", "stop_gns3_node", "suspend_gns3_node"
 VPCS = "52136454-1f50-590a-94e4-816bd02d1062"
 SWITCH = {"node_type": "ethernet_switch", "name": "SW1", "compute_id": "local"}
-NOBODY = User("u", "ann", True)
-
-
-def context_of(client: GNS3Client, project: ProjectRef, user: User = NOBODY) -> ToolContext:
-    """A context in the mode that has all three tools."""
-    return ToolContext(project, user, Mode.LAB_AUTOMATION, client, Settings())
 
 
 @pytest.fixture
-def context(app_client: GNS3Client, app_project: ProjectRef) -> ToolContext:
+def consoles(app_server: InProcessServer, tmp_path: Path) -> Consoles:
+    """The server's consoles."""
+    app: Any = app_server.app
+    settings = DeviceSettings(app.state._db_engine, KeyRing(tmp_path))
+    return Consoles(settings, functools.partial(has_privilege_now, app), compute_host)
+
+
+@pytest.fixture
+def context_of(app_project: ProjectRef, consoles: Consoles) -> Callable[[Any, UserClient], ToolContext]:
+    """Gives a user's context in the mode that has all three tools: `context_of(application, user)`."""
+
+    def make(app: Any, who: UserClient) -> ToolContext:
+        user = User(who.user_id, who.username, who.username == ADMIN)
+        client = GNS3Client(app, who.token)
+        return ToolContext(app_project, user, Mode.LAB_AUTOMATION, client, Settings(), consoles=consoles)
+
+    return make
+
+
+@pytest.fixture
+def context(app_server: InProcessServer, app_admin: UserClient, context_of: Any) -> ToolContext:
     """The superadmin in a fresh project."""
-    return context_of(app_client, app_project)
+    made: ToolContext = context_of(app_server.app, app_admin)
+    return made
 
 
 @pytest.fixture
 def meddle(
-    app_server: InProcessServer, app_admin: UserClient, app_project: ProjectRef
+    app_server: InProcessServer, app_admin: UserClient, context_of: Any
 ) -> Callable[[str], tuple[Meddler, ToolContext]]:
     """Gives the superadmin behind a door where a test can meddle with requests that hold a part of a path."""
 
     def make(part: str) -> tuple[Meddler, ToolContext]:
         door = Meddler(app_server.app, "POST", part)
-        return door, context_of(GNS3Client(door, app_admin.token), app_project)
+        return door, context_of(door, app_admin)
 
     return make
 
@@ -272,31 +294,27 @@ async def test_a_start_without_an_answer_in_time_is_looked_at(
 
 
 async def test_an_auditor_is_refused_item_by_item_and_nothing_changes(
-    app_server: InProcessServer, app_accounts: Accounts, context: ToolContext, add: Any
+    app_server: InProcessServer, app_accounts: Accounts, context: ToolContext, context_of: Any, add: Any
 ) -> None:
     running, stopped = await add("vpcs", "PC1"), await add("vpcs", "PC2")
     await execute(START, {"nodes": ["PC1"], "wait": "none"}, context)
     user = await app_accounts.make_user(role="Auditor", on=context.project)
-    auditor = context_of(
-        GNS3Client(app_server.app, user.token), context.project, User(user.user_id, user.username, False)
-    )
+    auditor = context_of(app_server.app, user)
     started = await execute(START, {"nodes": ["PC1", "PC2"]}, auditor)
     assert [item["status"] for item in started["data"]] == ["success", "failed"]
     assert "privilege Node.PowerMgmt is required" in started["data"][1]["error"]
-    assert "You may not read the console of PC1" in told(started["data"][0])["note"]
+    assert "privilege Node.Console on PC1 is required" in told(started["data"][0])["note"]
     halted = await execute(STOP, {"nodes": ["PC1"]}, auditor)
     assert "privilege Node.PowerMgmt is required" in halted["data"][0]["error"]
     assert [await status_of(context, node) for node in (running, stopped)] == ["started", "stopped"]
 
 
 async def test_a_user_with_a_role_on_the_project_may_start_and_see_the_console(
-    app_server: InProcessServer, app_accounts: Accounts, context: ToolContext, add: Any
+    app_server: InProcessServer, app_accounts: Accounts, context: ToolContext, context_of: Any, add: Any
 ) -> None:
     await add("vpcs", "PC1")
     user = await app_accounts.make_user(role="User", on=context.project)
-    plain = context_of(
-        GNS3Client(app_server.app, user.token), context.project, User(user.user_id, user.username, False)
-    )
+    plain = context_of(app_server.app, user)
     assert told((await execute(START, {"nodes": ["PC1"]}, plain))["data"][0])["ready"]
 
 

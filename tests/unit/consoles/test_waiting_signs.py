@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gns3server_copilot.gns3.console_signs import CAREFUL_QUIET, NAMED_QUIET, USUAL_QUIET, Sign, recognise
+from gns3server_copilot.consoles.waiting_signs import CAREFUL_QUIET, NAMED_QUIET, USUAL_QUIET, Sign, recognise
 
 BOOTING = """\
 System Bootstrap, Version 12.4(13r)T11

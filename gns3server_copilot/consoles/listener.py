@@ -12,9 +12,9 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
+from gns3server_copilot.consoles.telnet_text import TelnetText
+from gns3server_copilot.consoles.waiting_signs import Sign, recognise
 from gns3server_copilot.gns3.changes import let_finish
-from gns3server_copilot.gns3.console_signs import Sign, recognise
-from gns3server_copilot.gns3.console_text import TelnetText
 from gns3server_copilot.gns3.text import clipped, printable
 
 CONNECT_SECONDS = 5.0

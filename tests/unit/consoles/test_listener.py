@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gns3server_copilot.gns3.console_listener import watch_console
-from gns3server_copilot.gns3.console_signs import Sign
+from gns3server_copilot.consoles.listener import watch_console
+from gns3server_copilot.consoles.waiting_signs import Sign
 from tests.devices import play
 from tests.ground.waiting import until
 
@@ -115,7 +115,7 @@ async def test_a_console_that_speaks_late_is_waited_for_when_nobody_says_otherwi
 
 
 async def test_a_boot_loader_is_believed_only_when_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gns3server_copilot.gns3.console_signs.BOOT_LOADER_QUIET", 0.5)
+    monkeypatch.setattr("gns3server_copilot.consoles.waiting_signs.BOOT_LOADER_QUIET", 0.5)
 
     async def goes_on(writer: asyncio.StreamWriter) -> None:
         writer.write(b"grub> ")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gns3server_copilot.gns3.console_text import KEPT, TelnetText
+from gns3server_copilot.consoles.telnet_text import KEPT, TelnetText
 
 INTRO = b"\xff\xfb\x01\xff\xfb\x03\xff\xfb\x00\xff\xfd\x00"
 SUBNEGOTIATION = b"\xff\xfa\x18\x01\xff\xf0"
