@@ -30,10 +30,9 @@ MOST_READ = 1_500
 SHORTEST = 3
 
 #: What models put around a title.
-LABEL = re.compile(r"^\s*(?:title|titel|titre|título|titolo|заголовок|标题|標題|タイトル)\s*[::]\s*", re.IGNORECASE)
-MARKDOWN = re.compile(r"[*_`#~]+")
-QUOTES = "\"'`«»„“”‚‘’‹›「」『』《》"
-ENDS = QUOTES + " .,;:-–—。:"
+LABEL = re.compile(r"^(?:title|titel|titre|título|titolo|заголовок|标题|標題|タイトル)\s*[:\uff1a]\s*", re.IGNORECASE)
+MARKDOWN = re.compile(r"[*`~]+|^#+")
+ENDS = "\"'`«»„“”‚‘’‹›「」『』《》 _.,;:-–—。\uff1a"
 
 
 async def model_title(turn: Turn, messages: Sequence[AnyMessage]) -> str | None:
@@ -98,8 +97,9 @@ def title_of(answer: str) -> str | None:
     # several lines are a list of proposals, or an explanation, and none of them is the title
     if len(lines) != 1:
         return None
-    title = " ".join(MARKDOWN.sub(" ", LABEL.sub("", lines[0])).split()).strip(ENDS)
-    return clipped_title(title) if len(title) >= SHORTEST or (not title.isascii() and title) else None
+    title = LABEL.sub("", " ".join(MARKDOWN.sub(" ", lines[0]).split())).strip(ENDS)
+    says_something = len(title) >= SHORTEST or (title and not title.isascii())
+    return clipped_title(title) if says_something else None
 
 
 def title_from(message: str) -> str:
@@ -108,7 +108,5 @@ def title_from(message: str) -> str:
 
 
 def clipped_title(words: str) -> str:
-    """Give a title of at most 40 characters, cut after a word where that leaves enough of it."""
-    if len(words) <= TITLE_LENGTH:
-        return words
-    return words[: TITLE_LENGTH - 1].rstrip() + "…"
+    """Give the beginning of a title, at most 40 characters."""
+    return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
+import string
 import time
-import uuid
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ LONGEST_ARGUMENTS = 200_000
 LONGEST_KEPT = 10_000
 
 NAME_LENGTH = 64
+ID_LENGTH = 9
+ID_CHARACTERS = string.ascii_letters + string.digits
 ILLEGAL_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 UNNAMED = "unnamed_tool"
 
@@ -124,11 +127,16 @@ class ToolCallAssembler:
         return last
 
     def _new_call(self, raw_id: str | None, index: int | str | None) -> AssembledCall:
-        unique = raw_id if raw_id and raw_id not in self._used_ids else f"call_{uuid.uuid4().hex}"
+        unique = raw_id if raw_id and raw_id not in self._used_ids else _new_id()
         self._used_ids.add(unique)
         call = AssembledCall(unique, raw_id, index)
         self.calls.append(call)
         return call
+
+
+def _new_id() -> str:
+    # Mistral's servers take nine letters and digits and nothing else; the others take anything
+    return "".join(secrets.choice(ID_CHARACTERS) for _ in range(ID_LENGTH))
 
 
 def _legal_name(name: str) -> str:
