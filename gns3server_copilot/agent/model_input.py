@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from gns3server_copilot.agent.repair import as_sent
 from gns3server_copilot.knowledge.prompts import system_prompt
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.tools.base import Tool, ToolContext
+
+#: Where clients of OpenAI's protocol keep a model's thoughts.
+THOUGHTS = "reasoning_content"
 
 
 def system_prompt_text(tools: Sequence[Tool], context: ToolContext, topology: str) -> str:
@@ -26,7 +29,17 @@ def system_prompt_text(tools: Sequence[Tool], context: ToolContext, topology: st
 
 def conversation(messages: Sequence[AnyMessage], provider: str) -> list[AnyMessage]:
     """Give the valid copy of a conversation that this provider can be sent; the messages themselves stay."""
-    return [_readable_for(provider, message) for message in as_sent(messages)]
+    sent = as_sent(messages)
+    newest = max((at for at, message in enumerate(sent) if isinstance(message, HumanMessage)), default=0)
+    return [_readable_for(provider, one if at > newest else _without_thoughts(one)) for at, one in enumerate(sent)]
+
+
+def _without_thoughts(message: AnyMessage) -> AnyMessage:
+    """Give a message without the thoughts beside its text, which are wanted back in the same turn at most."""
+    if not isinstance(message, AIMessage) or THOUGHTS not in message.additional_kwargs:
+        return message
+    kept = {key: value for key, value in message.additional_kwargs.items() if key != THOUGHTS}
+    return message.model_copy(update={"additional_kwargs": kept})
 
 
 def _readable_for(provider: str, message: AnyMessage) -> AnyMessage:

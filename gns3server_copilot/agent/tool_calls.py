@@ -84,6 +84,8 @@ class ToolCallAssembler:
 
         A repaired fragment can be a different, valid command (`no router ospf 10` cut to `no router ospf 1`).
         """
+        # the order in which readers have learned of them; one whose name never came is told of at the end only
+        self.calls.sort(key=lambda call: call.announced_at is None)
         for number, call in enumerate(self.calls):
             call.name = call.name or UNNAMED
             call.arguments = call.arguments or "{}"

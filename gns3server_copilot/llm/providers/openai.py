@@ -16,8 +16,13 @@ from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.providers.connection import CONNECT_SECONDS, NO_KEY, READ_SECONDS, connect
 from gns3server_copilot.llm.providers.custom_fields import custom_fields
+from gns3server_copilot.llm.providers.thoughts import Thoughts
 
 OFFICIAL_URL = PROVIDERS["openai"].official_url
+
+
+class OpenAIModel(Thoughts, ChatOpenAI):
+    """The client, with the thoughts that servers other than OpenAI's own tell."""
 
 
 def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
@@ -36,7 +41,9 @@ def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
     elif config.max_tokens is not None:
         # ChatOpenAI sends max_completion_tokens, which OpenAI requires and other servers ignore or refuse.
         add_to_body(options, max_tokens=config.max_tokens)
-    return ChatOpenAI(api_key=_key_kept_elsewhere, **options)
+    model = OpenAIModel(api_key=_key_kept_elsewhere, **options)
+    model.send_thoughts(False, omit)
+    return model
 
 
 async def _key_kept_elsewhere() -> str:
