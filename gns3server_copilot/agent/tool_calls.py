@@ -37,7 +37,8 @@ UNNAMED = "unnamed_tool"
 
 @dataclass
 class AssembledCall:
-    """One tool call as it has arrived so far. `refusal` says why it must not run."""
+    """One tool call as it has arrived so far. `place` is its rank among those that readers have learned of, `refusal`
+    says why it must not run."""
 
     id: str
     raw_id: str | None
@@ -45,6 +46,7 @@ class AssembledCall:
     name: str = ""
     arguments: str = ""
     refusal: str | None = None
+    place: int | None = None
     announced_at: float | None = None
     announced_length: int = 0
 
@@ -61,6 +63,7 @@ class ToolCallAssembler:
     def __init__(self, announce: Callable[[AssembledCall, bool], None], used_ids: Collection[str]) -> None:
         self._announce = announce
         self._used_ids = set(used_ids)
+        self._announced = 0
         self.calls: list[AssembledCall] = []
 
     def add_fragment(self, fragment: Mapping[str, Any]) -> None:
@@ -69,6 +72,9 @@ class ToolCallAssembler:
         call.name = call.name or _legal_name(fragment.get("name") or "")
         call.arguments += fragment.get("args") or ""
         if call.name and _is_progress(call):
+            if call.place is None:
+                call.place = self._announced
+                self._announced += 1
             call.announced_at = time.monotonic()
             call.announced_length = len(call.arguments)
             self._announce(call, False)
@@ -85,7 +91,7 @@ class ToolCallAssembler:
         A repaired fragment can be a different, valid command (`no router ospf 10` cut to `no router ospf 1`).
         """
         # the order in which readers have learned of them; one whose name never came is told of at the end only
-        self.calls.sort(key=lambda call: call.announced_at is None)
+        self.calls.sort(key=lambda call: self._announced if call.place is None else call.place)
         for number, call in enumerate(self.calls):
             call.name = call.name or UNNAMED
             call.arguments = call.arguments or "{}"

@@ -220,7 +220,7 @@ async def test_any_model_at_any_moment(plan, agent, request_of, model, probes):
 
 
 @pytest.mark.slow
-@settings(FIXTURES_ARE_KEPT, max_examples=1_500)
+@settings(FIXTURES_ARE_KEPT, max_examples=400)
 @given(plan=st.lists(planned_turns, min_size=1, max_size=8))
 async def test_any_model_at_any_moment_at_length(plan, agent, request_of, model, probes):
     await carry_out(plan, agent, request_of, model, probes)
