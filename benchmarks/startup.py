@@ -9,10 +9,6 @@ the processor time is what to go by.
 
 from __future__ import annotations
 
-import argparse
-import datetime
-import os
-import platform
 import re
 import statistics
 import subprocess
@@ -22,13 +18,10 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.page import options, report, spread
 from benchmarks.stock_server import StockServer, clean_environment
-
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- startup: begin -->", "<!-- startup: end -->"
 
 LIMIT_SECONDS = 0.3
 LIMIT_MB = 30.0
@@ -113,57 +106,21 @@ def table(without: Starts, with_it: Starts, microseconds: float) -> tuple[str, b
     for name, unit, before, after, limit in rows:
         difference = statistics.median(after) - statistics.median(before)
         within = within and difference < limit
-        lines.append(f"| {name} | {_spread(before)} {unit} | {_spread(after)} {unit} | {difference:+.2f} | {limit:g} |")
+        lines.append(f"| {name} | {spread(before)} {unit} | {spread(after)} {unit} | {difference:+.2f} | {limit:g} |")
     lines.append(f"| `python -c pass` | | {microseconds:.0f} µs | | {LIMIT_MICROSECONDS:g} |")
     return "\n".join(lines), within
 
 
-def _spread(figures: list[float]) -> str:
-    return f"{statistics.median(figures):.2f} ({min(figures):.2f}–{max(figures):.2f})"
-
-
-def machine() -> str:
-    """Say on what and when this was measured."""
-    return (
-        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores, {_processor()}, Linux {platform.release()}, "
-        f"Python {platform.python_version()}, gns3-server {version('gns3-server')}, "
-        f"copilot {version('gns3server-copilot')}"
-    )
-
-
-def _processor() -> str:
-    try:
-        models = re.findall(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        models = []
-    return models[0] if models else platform.machine()
-
-
-def write_page(text: str) -> None:
-    """Put the figures between the two marks of docs/benchmarks.md."""
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
-
-
 def main() -> int:
     """Measure, print, and give the exit status."""
-    parser = argparse.ArgumentParser(description="Measure what the copilot costs at the start of the stock server.")
-    parser.add_argument("--rounds", type=int, default=6, help="starts of each variant (default: 6)")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    options = parser.parse_args()
+    asked = options("Measure what the copilot costs at the start of the stock server.", rounds=6).parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        without, with_it = measure_starts(Path(sysconfig.get_path("scripts")), folder, options.rounds)
+        without, with_it = measure_starts(Path(sysconfig.get_path("scripts")), folder, asked.rounds)
         microseconds = measure_interpreter(folder)
     figures, within = table(without, with_it, microseconds)
-    text = f"{options.rounds} starts of each, in turn; medians (least–most).\n{machine()}.\n\n{figures}"
-    print(text)
-    if options.write:
-        write_page(text)
-    if not within:
-        print("a limit is passed", file=sys.stderr)
-    return 0 if within else 1
+    text = f"{asked.rounds} starts of each, in turn; medians (least–most).\n\n{figures}"
+    return report("startup", text, within=within, write=asked.write)
 
 
 if __name__ == "__main__":

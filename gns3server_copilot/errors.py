@@ -5,13 +5,14 @@
     ├── NotAuthenticatedError    401
     ├── ForbiddenError           403
     ├── NotFoundError            404
+    │   └── NoSuchSessionError        also for a conversation of somebody else
     ├── ConflictError            409  already running, version conflict, duplicate name
     ├── TooLargeError            413
     ├── InvalidFieldError        422  one field is wrong; names it
     ├── TooManyTurnsError        429
     ├── UnavailableError         503  a part of the copilot cannot be loaded or is closing
     ├── SettingsError            503  the [Copilot] section is wrong
-    ├── StorageError             500  a project's chat database cannot be used
+    ├── StorageError             503  a project's chat database cannot be used; says what to put right
     ├── ModelError               502  the language model's side failed; says in plain words how
     ├── GNS3Error                     gns3-server refused or did not answer; carries its status
     └── ToolError                     a tool cannot do what was asked; the model reads the message
@@ -80,6 +81,13 @@ class NotFoundError(CopilotError):
     status = 404
 
 
+class NoSuchSessionError(NotFoundError):
+    """The conversation does not exist in this project, or it is somebody else's: the two look the same."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such conversation in this project.")
+
+
 class ConflictError(CopilotError):
     """Something else got there first: a running turn, a newer version, the same name."""
 
@@ -122,6 +130,8 @@ class SettingsError(CopilotError):
 
 class StorageError(CopilotError):
     """A project's chat database cannot be read or written."""
+
+    status = 503
 
 
 class ModelError(CopilotError):

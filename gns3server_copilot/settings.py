@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import configparser
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gns3server_copilot.errors import SettingsError
 from gns3server_copilot.schemas.url_patterns import UrlPattern, parse_patterns
 
 SECTION = "Copilot"
+DEFAULT_KNOWLEDGE_PATH = "copilot"
 
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -21,6 +22,13 @@ def _patterns(text: str) -> str:
     parse_patterns(text)
     return text
 
+
+def _switch(value: object) -> str:
+    word = str(value).lower()
+    return {"1": "true", "yes": "true", "on": "true", "0": "false", "no": "false", "off": "false"}.get(word, word)
+
+
+Switch = Annotated[Literal["auto", "true", "false"], BeforeValidator(_switch)]
 
 UrlPatterns = Annotated[str, AfterValidator(_patterns)]
 
@@ -64,6 +72,25 @@ class Settings(BaseModel):
         description="Let configurations of the provider aws that hold no credentials use those of the server itself "
         "(its environment, its AWS files, its instance's role).",
     )
+
+    knowledge_path: str = Field(
+        DEFAULT_KNOWLEDGE_PATH,
+        description="The directory whose files override and add to the copilot's prompts, device families and so on; "
+        "a relative path starts at the server's configuration directory.",
+        min_length=1,
+    )
+    trust_guard_overrides: bool = Field(
+        False,
+        description="Let files in knowledge_path also loosen what may be sent to devices. Without it they can only "
+        "tighten it.",
+    )
+
+    redact_secrets: Switch = Field(
+        "auto",
+        description="Take passwords, keys and the like out of what devices say before a model, a stream or a history "
+        "gets it. auto: unless the model runs on the server's own machine.",
+    )
+    audit_days: Count = Field(90, description="How long the audit log of tool calls is kept, in days.")
 
     @property
     def base_url_patterns(self) -> tuple[UrlPattern, ...]:

@@ -12,8 +12,8 @@ from gns3server_copilot.agent.messages import new_message_id, stamp
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.gns3.changes import BegunChanges, begun_changes
 from gns3server_copilot.tools.base import ToolContext
-from gns3server_copilot.tools.dispatch import execute
-from gns3server_copilot.tools.response import failure, to_text
+from gns3server_copilot.tools.dispatch import execute, refuse
+from gns3server_copilot.tools.response import to_text
 
 
 class CallRunner:
@@ -30,7 +30,7 @@ class CallRunner:
         if refusal is None and self._turn.failed_calls.of(name, arguments) >= REPEATED_AT:
             refusal = REPEATED.refusal
         if refusal is not None:
-            response = failure(name, refusal)
+            response = refuse(name, refusal, self._context)
         else:
             with begun_changes(begun):
                 response = await execute(name, arguments, self._context)
@@ -41,7 +41,7 @@ class CallRunner:
     async def refuse(self, call: Any, reason: str) -> ToolMessage:
         """Give the result of a call that is not carried out, for a reason that is none of its own."""
         self._start(call)
-        return await self._end(call, failure(call["name"], reason))
+        return await self._end(call, refuse(call["name"], reason, self._context))
 
     def _start(self, call: Any) -> BegunChanges:
         begun = self._turn.running_tools[call["id"]] = BegunChanges()
@@ -57,9 +57,12 @@ class CallRunner:
                 name=call["name"],
                 id=new_message_id(),
                 status="success" if response["success"] else "error",
-            )
+            ),
+            redacted=self._context.redact,
         )
         self._turn.produced.append(result)
         self._turn.running_tools.pop(call["id"], None)
         self._turn.emit("tool_end", tool_call_id=call["id"], tool_name=call["name"], tool_output=text)
+        if self._turn.abort_reason is not None:  # the tool took its cancellation for its own matter and came to an end
+            raise asyncio.CancelledError
         return result

@@ -91,7 +91,7 @@ def _prepare(
             "or lower max_tokens.",
             "too_large",
         )
-    fitted = fit(conversation(messages, config.provider), room - fixed, COUNTER.messages)
+    fitted = fit(conversation(messages, config.provider, hide_secrets=context.redact), room - fixed, COUNTER.messages)
     system = SystemMessage(prompt + (LEFT_OUT if fitted.left_out else ""))
     return Prepared([system, *fitted.messages], defined + fixed + fitted.tokens)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from gns3server_copilot.agent.messages import ANNOUNCED, ended_early, new_message_id
+from gns3server_copilot.agent.messages import ANNOUNCED, ended_early, new_message_id, stamp
 from gns3server_copilot.agent.repair import interrupted_result
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import CopilotError
@@ -41,13 +41,16 @@ def _end_calls(turn: Turn, outcomes: dict[str, list[Outcome]]) -> None:
             turn.emit("tool_end", tool_call_id=call_id, tool_name=name, tool_output=result.content)
 
 
-def early_end(turn: Turn, last: AnyMessage, failure: CopilotError | None) -> list[AIMessage]:
-    """Give the answer that stands for the one that did not come to its end; none where the last one did."""
+def early_end(turn: Turn, messages: list[AnyMessage], failure: CopilotError | None) -> list[AnyMessage]:
+    """Give the messages with what had come of the last answer, and with a note of why it is no whole one."""
     notes: dict[str, Any] = {"error": failure.message} if failure else {"aborted": True}
+    last = messages[-1]
     if turn.draft is not None:
         if turn.draft.announced_calls:
             notes[ANNOUNCED] = sorted(turn.draft.announced_calls)
-        return [ended_early(turn.draft.text, turn.draft.message_id, **notes)]
+        return [*messages, ended_early(turn.draft.text, turn.draft.message_id, **notes)]
     if isinstance(last, HumanMessage | ToolMessage):
-        return [ended_early("", new_message_id(), **notes)]
-    return []
+        return [*messages, ended_early("", new_message_id(), **notes)]
+    if failure:  # the answer is whole, and what it should have done has failed
+        return [*messages[:-1], stamp(last.model_copy(), **notes)]
+    return messages

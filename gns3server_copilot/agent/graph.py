@@ -36,6 +36,7 @@ from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.titles import model_title
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.gns3.client import GNS3Client
+from gns3server_copilot.llm.locality import hides_secrets
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.tools.base import Tool, ToolContext
 from gns3server_copilot.tools.registry import tools_for
@@ -78,6 +79,7 @@ class ChatGraph:
     def __init__(self, server: Server) -> None:
         self._app = server.app
         self._settings = server.settings
+        self._audit = server.audit
 
     def graph(self, saver: BaseCheckpointSaver[Any]) -> Graph:
         """Give the compiled graph; its checkpoints go to `saver`."""
@@ -187,6 +189,9 @@ class ChatGraph:
             gns3=GNS3Client(self._app, turn_context.jwt_token.get()),
             settings=self._settings,
             scope=turn_context.turn.get().scope,
+            knowledge=turn_context.turn.get().knowledge,
+            redact=hides_secrets(turn_context.llm_config.get(), self._settings),
+            audit=self._audit.add,
         )
 
 

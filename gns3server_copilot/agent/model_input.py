@@ -5,13 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from gns3server_copilot.agent.fencing import fenced, without_message_marks
+from gns3server_copilot.agent.messages import notes_of
 from gns3server_copilot.agent.repair import as_sent
-from gns3server_copilot.knowledge.prompts import system_prompt
+from gns3server_copilot.gns3.text import clipped, printable
+from gns3server_copilot.knowledge.schemas.prompt import Prompt
 from gns3server_copilot.llm.providers import PROVIDERS
+from gns3server_copilot.redaction.data import redacted
+from gns3server_copilot.redaction.text import redact
 from gns3server_copilot.tools.base import Tool, ToolContext
 
+LONGEST_NAME = 100
 #: Where clients of OpenAI's protocol keep a model's thoughts.
 THOUGHTS = "reasoning_content"
 
@@ -19,19 +25,19 @@ THOUGHTS = "reasoning_content"
 def system_prompt_text(tools: Sequence[Tool], context: ToolContext, topology: str) -> str:
     """Give the mode's prompt, filled in. Reads the file the first time: for worker threads."""
     values = {
-        "project": context.project.name,
+        "project": without_message_marks(clipped(printable(context.project.name), LONGEST_NAME)),
         "tools": "\n".join(f"- `{tool.name}`: {tool.description}" for tool in tools) or "(none)",
-        # a node may be called like the end of the fence, and what follows would read as ours
-        "topology_info": topology.replace("</topology", "</ topology"),
+        "topology_info": fenced("topology", without_message_marks(redact(topology) if context.redact else topology)),
     }
-    return system_prompt(context.mode, values)
+    return context.knowledge.of(Prompt)[context.mode].filled(values)
 
 
-def conversation(messages: Sequence[AnyMessage], provider: str) -> list[AnyMessage]:
+def conversation(messages: Sequence[AnyMessage], provider: str, *, hide_secrets: bool) -> list[AnyMessage]:
     """Give the valid copy of a conversation that this provider can be sent; the messages themselves stay."""
     sent = as_sent(messages)
     newest = max((at for at, message in enumerate(sent) if isinstance(message, HumanMessage)), default=0)
-    return [_readable_for(provider, one if at > newest else _without_thoughts(one)) for at, one in enumerate(sent)]
+    readable = (_readable_for(provider, one if at > newest else _without_thoughts(one)) for at, one in enumerate(sent))
+    return [_as_data(one, hide_secrets=hide_secrets) if isinstance(one, ToolMessage) else one for one in readable]
 
 
 def _without_thoughts(message: AnyMessage) -> AnyMessage:
@@ -40,6 +46,15 @@ def _without_thoughts(message: AnyMessage) -> AnyMessage:
         return message
     kept = {key: value for key, value in message.additional_kwargs.items() if key != THOUGHTS}
     return message.model_copy(update={"additional_kwargs": kept})
+
+
+def _as_data(result: ToolMessage, *, hide_secrets: bool) -> ToolMessage:
+    """Give a tool's result as a model may see it: also one that was kept while its conversation had a local model."""
+    text = str(result.text)
+    if hide_secrets and not notes_of(result).get("redacted"):
+        text = redacted(text)
+    text = without_message_marks(text)
+    return result if text == result.content else result.model_copy(update={"content": text})
 
 
 def _readable_for(provider: str, message: AnyMessage) -> AnyMessage:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.messages.ai import add_ai_message_chunks
+from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.runnables import Runnable
 
 from gns3server_copilot.agent.counting import compare_counts, sent_text
@@ -109,6 +109,11 @@ class AnswerReceiver:
             id=self.message_id,
         )
         await add_usage(self._turn, self._draft, sent_text(message))
+        message.usage_metadata = UsageMetadata(
+            input_tokens=self._draft.input_tokens,
+            output_tokens=self._draft.output_tokens,
+            total_tokens=self._draft.input_tokens + self._draft.output_tokens,
+        )
         if not calls and not message.text.strip():
             raise ModelError(CUT_OFF_EMPTY if self._cut_off else EMPTY, "cut_off" if self._cut_off else "empty")
         stamp(message, **({"refused_calls": refused} if refused else {}))

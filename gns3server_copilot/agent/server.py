@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 
+from gns3server_copilot.knowledge.base import KnowledgeBase
+from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.settings import Settings
 
@@ -17,3 +19,5 @@ class Server:
     app: ASGIApp
     settings: Settings
     usage: UsageStore
+    knowledge: KnowledgeBase
+    audit: AuditLog

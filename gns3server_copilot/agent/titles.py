@@ -13,14 +13,14 @@ from gns3server_copilot.agent.counting import sent_text
 from gns3server_copilot.agent.trimming import shortened
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import CopilotError
-from gns3server_copilot.knowledge.prompts import title_prompt
+from gns3server_copilot.knowledge.schemas.prompt import TITLE, Prompt
 from gns3server_copilot.llm.factory import create_base_model_with_tools
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.tokens import count_tokens
+from gns3server_copilot.schemas.titles import shortened as title_shortened
 
 log = logging.getLogger(__name__)
 
-TITLE_LENGTH = 40
 #: What a title may delay the end of a turn by, in seconds.
 TITLE_SECONDS = 3.0
 #: Characters after which an answer is no title, however it goes on.
@@ -55,7 +55,7 @@ async def model_title(turn: Turn, messages: Sequence[AnyMessage]) -> str | None:
 
 
 async def _ask(turn: Turn, messages: Sequence[AnyMessage]) -> str:
-    sent = [SystemMessage(await asyncio.to_thread(title_prompt)), HumanMessage(_excerpt(messages))]
+    sent = [SystemMessage(turn.knowledge.of(Prompt)[TITLE].text), HumanMessage(_excerpt(messages))]
     omit = frozenset(turn.refused_parameters)
     model = await asyncio.to_thread(create_base_model_with_tools, [], turn.request.config, omit)
     chunks = model.astream(sent)
@@ -99,14 +99,4 @@ def title_of(answer: str) -> str | None:
         return None
     title = LABEL.sub("", " ".join(MARKDOWN.sub(" ", lines[0]).split())).strip(ENDS)
     says_something = len(title) >= SHORTEST or (title and not title.isascii())
-    return clipped_title(title) if says_something else None
-
-
-def title_from(message: str) -> str:
-    """Give a session's first title: the beginning of the first message, at most 40 characters."""
-    return clipped_title(" ".join(message.split()))
-
-
-def clipped_title(words: str) -> str:
-    """Give the beginning of a title, at most 40 characters."""
-    return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"
+    return title_shortened(title) if says_something else None

@@ -7,6 +7,7 @@ that closes and a server that stops all end it the same way: `abort()`.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from gns3server_copilot.agent.closing import Closing, FailedCalls
 from gns3server_copilot.agent.events import EventLog
 from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.gns3.changes import BegunChanges
+from gns3server_copilot.knowledge.loader import packaged_knowledge
+from gns3server_copilot.knowledge.snapshot import Knowledge
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.scrubbing import hidden
 from gns3server_copilot.schemas.identity import ProjectRef, User
@@ -26,6 +29,10 @@ from gns3server_copilot.tools.scope import TurnScope
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+log = logging.getLogger(__name__)
+
+#: How long a stopped turn waits for what runs in it, in seconds; the rest of a second is for storing what there is.
+STOPPING_SECONDS = 0.5
 #: How long a new turn waits for its first reader: a client can be gone before the answer has begun.
 FIRST_READER_SECONDS = 5.0
 
@@ -39,7 +46,7 @@ class OnDisconnect(StrEnum):
 
 @dataclass(frozen=True)
 class TurnRequest:
-    """Everything that was decided before a turn starts."""
+    """Everything that was decided before a turn starts. `injects`: it is there to put a fault in, or it has failed."""
 
     session_id: str
     message: str
@@ -49,6 +56,7 @@ class TurnRequest:
     config: LLMConfig
     token: str = field(repr=False)
     on_disconnect: OnDisconnect = OnDisconnect.ABORT
+    injects: bool = False
 
 
 @dataclass
@@ -107,11 +115,20 @@ class Draft:
 class Turn:
     """A running turn. `run` does the work and may be cancelled; `conclude` does the bookkeeping and is not."""
 
-    def __init__(self, request: TurnRequest, question: HumanMessage, detached_seconds: float) -> None:
+    def __init__(
+        self,
+        request: TurnRequest,
+        question: HumanMessage,
+        detached_seconds: float,
+        knowledge: Knowledge | None = None,
+    ) -> None:
+        """`knowledge` is the packaged files' unless it is given, which may read them."""
         self.request = request
         self.question = question
         self.events = EventLog(request.session_id)
         self.usage = Usage(context_limit=request.config.context_limit * 1000)
+        #: taken when the turn starts and kept to its end, whatever is reloaded meanwhile
+        self.knowledge = knowledge or packaged_knowledge()
         self.model_calls = 0
         #: calls and tokens that are paid for, and are no part of the answer
         self.hidden_calls = 0
@@ -141,10 +158,13 @@ class Turn:
         self._grace: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
         self._supervisor: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
+        self._left_behind = False
 
     def emit(self, kind: str, **fields: Any) -> None:
-        """Add an event for the readers."""
-        self.events.append(kind, **fields)
+        """Add an event for the readers. What was left behind by a stopped turn is not heard any more."""
+        if not self._left_behind or asyncio.current_task() is self._supervisor:
+            self.events.append(kind, **fields)
 
     def start(
         self,
@@ -168,8 +188,7 @@ class Turn:
             self._work = asyncio.create_task(work())
             if self.abort_reason is not None:  # aborted between the request and the first step
                 self._work.cancel()
-            await asyncio.wait({self._work})
-            ending = asyncio.CancelledError() if self._work.cancelled() else self._work.exception()
+            ending = await self._end_of(self._work)
             try:
                 await conclude(self, ending)
             finally:
@@ -177,10 +196,29 @@ class Turn:
                     self._grace.cancel()
                 self.events.end()
 
+    async def _end_of(self, work: asyncio.Task[None]) -> BaseException | None:
+        """Give what ended the work: None, an error, or CancelledError, also when it does not stop in time."""
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+        if not work.done():
+            await asyncio.wait({work}, timeout=STOPPING_SECONDS)
+        if not work.done():
+            # a tool that swallows its cancellation must not keep the conversation busy for ever
+            log.error("A turn was stopped and what ran in it goes on; tool calls: %s", sorted(self.running_tools))
+            self._left_behind = True
+            work.add_done_callback(_drop_ending)
+            work.cancel()
+            return asyncio.CancelledError()
+        return asyncio.CancelledError() if work.cancelled() else work.exception()
+
     def abort(self, reason: str) -> None:
         """Stop the turn: the first reason counts, later calls and calls after the end do nothing."""
         if self.abort_reason is None and not self.events.ended:
             self.abort_reason = reason
+            self._stopping.set()
             if self._work is not None:
                 self._work.cancel()
 
@@ -215,3 +253,8 @@ class Turn:
             self._grace = asyncio.get_running_loop().call_later(
                 self._detached_seconds, self.abort, "Nobody read the answer any more."
             )
+
+
+def _drop_ending(work: asyncio.Task[None]) -> None:
+    if not work.cancelled():
+        work.exception()  # asyncio would complain that nobody has asked for it

@@ -20,7 +20,13 @@ from gns3server.services import auth_service
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from gns3server_copilot.api.runtime import Runtime
-from gns3server_copilot.errors import ForbiddenError, NotAuthenticatedError, NotFoundError, UnavailableError
+from gns3server_copilot.errors import (
+    ForbiddenError,
+    NoSuchSessionError,
+    NotAuthenticatedError,
+    NotFoundError,
+    UnavailableError,
+)
 from gns3server_copilot.schemas.identity import ProjectRef, User
 
 if TYPE_CHECKING:
@@ -71,6 +77,13 @@ async def current_user(who: Annotated[Caller, Depends(caller)]) -> User:
     return who.user
 
 
+async def superadmin(user: Annotated[User, Depends(current_user)]) -> User:
+    """Give the user behind the request, who has to be a superadmin."""
+    if not user.is_superadmin:
+        raise ForbiddenError("Only a superadmin may do this.")
+    return user
+
+
 async def has_privilege(request: Request, user: User, resource: str, privilege: str) -> bool:
     """Tell whether gns3-server grants the user this privilege on this resource, e.g. `/projects/{id}`."""
     if user.is_superadmin:
@@ -100,10 +113,10 @@ class ProjectChats:
         return await self.runtime.manager.existing_service(self.project)
 
     async def agent(self) -> AgentService:
-        """Give the project's agent. Raises NotFoundError when the project has never had a chat."""
+        """Give the project's agent. Raises NoSuchSessionError when the project has never had a chat."""
         agent = await self.existing_agent()
         if agent is None:
-            raise NotFoundError("There is no such conversation in this project.")
+            raise NoSuchSessionError
         return agent
 
 

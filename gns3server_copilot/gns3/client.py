@@ -25,6 +25,8 @@ from gns3server_copilot.gns3.text import printable
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from gns3server_copilot.gns3.canvas import Canvas
+
 log = logging.getLogger(__name__)
 
 #: The host is never looked up: requests go to the application itself.
@@ -48,6 +50,8 @@ class GNS3Client:
                 log.exception("gns3-server failed inside while it answered %s %s", scope["method"], scope["path"])
                 raise
 
+        self._app = app
+        self._token = token
         # raise_app_exceptions=False turns an unhandled error of a host's handler into status 500.
         self._transport = httpx.ASGITransport(logging_app, raise_app_exceptions=False)
         self._headers = {"authorization": f"Bearer {token}"}
@@ -56,6 +60,14 @@ class GNS3Client:
         """Read."""
         async with _deadline(f"GET {path}", timeout):
             return await self._call("GET", path, None)
+
+    async def canvas(self, project_id: str, *, timeout: float = DEFAULT_TIMEOUT) -> Canvas:
+        """Read a project's nodes, links and drawings at one moment, as `gns3.canvas.read_canvas` does."""
+        # Imported here because outside of gns3-server (command line, documentation) it takes more than a second.
+        from gns3server_copilot.gns3.canvas import read_canvas
+
+        async with _deadline(f"reading of project {project_id}", timeout):
+            return await read_canvas(self._app, self._token, project_id)
 
     async def post(self, path: str, json: Any = None, *, timeout: float = DEFAULT_TIMEOUT) -> Any:
         """Create or act."""

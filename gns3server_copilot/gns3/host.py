@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from gns3server.controller import Controller
@@ -19,3 +20,19 @@ def is_opened(project_id: str) -> bool:
     """Tell whether the project exists and is open now."""
     project = Controller.instance().projects.get(project_id)
     return project is not None and project.status == "opened"
+
+
+def project_folders() -> list[str]:
+    """Give the directories of all projects, opened or not. May be called in any thread."""
+    return [project.path for project in list(Controller.instance().projects.values())]
+
+
+def has_own_folder(project_id: str) -> bool:
+    """Tell whether the project's directory is no other project's. Blocks.
+
+    gns3-server lets whoever may modify a project set its directory to another one's; the one that is named after the
+    directory is then its owner.
+    """
+    projects = dict(Controller.instance().projects)
+    own = os.path.realpath(projects.pop(project_id).path)
+    return os.path.basename(own) == project_id or own not in {os.path.realpath(one.path) for one in projects.values()}

@@ -6,14 +6,11 @@ go by id.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3.device_types import declared_device_type
 from gns3server_copilot.gns3.drawings import svg_text
 from gns3server_copilot.gns3.runs import in_runs, natural_order
@@ -120,11 +117,8 @@ class Topology:
 
 async def read_topology(client: GNS3Client, project_id: str) -> Topology:
     """Read the project's topology as it is now. Raises GNS3Error where the user may not see it."""
-    project = f"/projects/{project_id}"
-    nodes, links, drawings = await asyncio.gather(
-        client.get(f"{project}/nodes"), client.get(f"{project}/links"), _read_drawings(client, project)
-    )
-    return parse_topology(nodes, links, drawings)
+    canvas = await client.canvas(project_id)
+    return parse_topology(canvas.nodes, canvas.links, canvas.drawings)
 
 
 def parse_topology(nodes: Any, links: Any, drawings: Any) -> Topology:
@@ -171,16 +165,6 @@ def compact_text(topology: Topology, max_chars: int) -> str:
         ),
     ]
     return clipped("\n".join(lines), max(max_chars, 1))
-
-
-async def _read_drawings(client: GNS3Client, project: str) -> Any:
-    try:
-        return await client.get(f"{project}/drawings")
-    except GNS3Error as error:
-        # Drawings have a privilege of their own; nodes and links are worth showing without them.
-        if error.status == HTTPStatus.FORBIDDEN:
-            return []
-        raise
 
 
 def _node(raw: Mapping[str, Any], plugged: Mapping[tuple[str, int, int], tuple[str, str]]) -> Node:

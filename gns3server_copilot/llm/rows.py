@@ -33,7 +33,12 @@ def owner_query(owner: Owner) -> Any:
 async def require_owner(connection: AsyncConnection, owner: Owner, query: Any = None) -> None:
     """Raise NotFoundError for a user or group that does not exist."""
     if (await connection.execute(owner_query(owner) if query is None else query)).first() is None:
-        raise NotFoundError(f"There is no {owner.kind} with the id {owner.id}.")
+        raise no_such(owner)
+
+
+def no_such(owner: Owner) -> NotFoundError:
+    """Give the error for a user or group that does not exist."""
+    return NotFoundError(f"There is no {owner.kind} with the id {owner.id}.")
 
 
 async def lock_owner(connection: AsyncConnection, owner: Owner) -> None:

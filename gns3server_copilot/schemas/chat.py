@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.schemas.titles import Title
 
 
 class ChatRequest(BaseModel):
@@ -25,6 +26,28 @@ class ChatRequest(BaseModel):
     on_disconnect: Literal["abort", "continue"] = Field(
         "abort", description="What the turn does when its last reader has left."
     )
+
+
+class InjectRequest(ChatRequest):
+    """A request for a fault. Everything may be left out."""
+
+    message: str = Field("", description="What fault to put in; without it one that the copilot chooses.")
+    copilot_mode: Literal[Mode.INJECTION] | None = Field(None, description="No other mode is possible here.")
+
+
+class SessionChange(BaseModel):
+    """What a person changes of a conversation: at least one of the two."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Title | None = Field(None, description="At most 255 characters; no automatic title replaces it.")
+    pinned: StrictBool | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.title is None and self.pinned is None:
+            raise ValueError("give a title, pinned, or both")
+        return self
 
 
 class ChatAnswer(BaseModel):

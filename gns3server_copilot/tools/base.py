@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -16,6 +17,9 @@ from pydantic import BaseModel, ConfigDict
 # typing's own TypeVar has no default before Python 3.13
 from typing_extensions import TypeVar
 
+from gns3server_copilot.knowledge.loader import packaged_knowledge
+from gns3server_copilot.knowledge.snapshot import Knowledge
+from gns3server_copilot.schemas.audit import ToolCall
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
@@ -39,6 +43,12 @@ class ToolContext:
     settings: Settings
     #: what the turn's tools keep open between their calls
     scope: TurnScope = field(default_factory=TurnScope)
+    #: what was loaded when the turn began, an admin's files included
+    knowledge: Knowledge = field(default_factory=packaged_knowledge)
+    #: whether secrets are taken out of what tools answer
+    redact: bool = True
+    #: gets a record of every call
+    audit: Callable[[ToolCall], None] = field(default=lambda call: None)
 
 
 class ToolArguments(BaseModel):
@@ -60,6 +70,8 @@ class Tool(abc.ABC, Generic[ArgumentsT]):
     modes: ClassVar[frozenset[Mode]]
     #: Calls of read-only tools may run side by side.
     read_only: ClassVar[bool]
+    #: Whether its answers hold anything that comes from a lab. Those of others are our own texts, and stay as they are.
+    tells_of_the_lab: ClassVar[bool] = True
 
     @abc.abstractmethod
     async def run(self, arguments: ArgumentsT, context: ToolContext) -> list[dict[str, Any]]:

@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import uvicorn
 
+from gns3server_copilot.agent.server import Server
 from gns3server_copilot.gns3.client import GNS3Client
+from gns3server_copilot.knowledge.base import KnowledgeBase
+from gns3server_copilot.llm.audit import AuditLog
+from gns3server_copilot.llm.usage import UsageStore
+from gns3server_copilot.settings import Settings
 from tests.ground.ports import PortBlock, reserve_ports
 from tests.ground.server import ADMIN, write_config
 
@@ -77,6 +82,13 @@ async def running_app(home: Path) -> AsyncIterator[InProcessServer]:
         ports.release()
 
 
+def agent_server(app: ASGIApp, settings: Settings, folder: Path) -> Server:
+    """Give what the plugin sets up for agents, with `folder` for an admin's knowledge."""
+    engine = app.state._db_engine  # type: ignore[attr-defined]
+    audit = AuditLog(engine, settings.audit_days)
+    return Server(app, settings, UsageStore(engine), KnowledgeBase(folder, settings), audit)
+
+
 class Meddler:
     """The real application behind a door where a test can stop requests, or lose answers after the work is done.
 
@@ -86,6 +98,8 @@ class Meddler:
 
     def __init__(self, app: ASGIApp, method: str, part: str) -> None:
         self._app = app
+        #: what reads the server's state directly finds it behind the door too
+        self.state = app.state  # type: ignore[attr-defined]
         self._method = method
         self._part = part
         self.lose_answers = 0

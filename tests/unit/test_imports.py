@@ -21,6 +21,7 @@ LIGHT = (
     "agent/manager.py",
     "api",
     "gns3",
+    "knowledge",
     "llm/keys.py",
     "llm/resolve.py",
     "llm/store.py",
@@ -28,6 +29,7 @@ LIGHT = (
     "schemas",
     "storage/sessions.py",
     "tools",
+    "redaction",
     "utils/__init__.py",
 )
 

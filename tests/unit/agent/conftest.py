@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
 
 from gns3server_copilot.agent import asking, titles
-from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import Turn, TurnRequest
 from gns3server_copilot.schemas.identity import User
@@ -19,6 +20,7 @@ from gns3server_copilot.tools import dispatch, registry
 from tests.ground.event_rules import check_event_order
 from tests.unit.agent.probe_tools import Probes
 from tests.unit.agent.scripted_model import ScriptedModel
+from tests.unit.in_process import agent_server
 from tests.unit.llm.samples import CONFIG
 
 ALICE = User(str(uuid.uuid4()), "alice", True)
@@ -60,10 +62,11 @@ def probes(monkeypatch: pytest.MonkeyPatch) -> Probes:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def agent(app_server: Any, app_project: Any, counted: CountedUsage) -> Any:
+async def agent(app_server: Any, app_project: Any, counted: CountedUsage, tmp_path: Path) -> Any:
     """The service of a fresh project. A turn may have three rounds of tool calls."""
     settings = Settings(tool_rounds=3, injection_tool_rounds=4)
-    opened = await AgentService.open(app_project, Server(app_server.app, settings, counted), {ALICE.user_id})
+    server = replace(agent_server(app_server.app, settings, tmp_path), usage=cast(Any, counted))
+    opened = await AgentService.open(app_project, server, {ALICE.user_id})
     yield opened
     await opened.close("The test is over.")
 

@@ -11,23 +11,22 @@ from typing import Any
 
 import pytest
 
-from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.settings import Settings
 from tests.ground.sse import kinds_of, tool_outputs
 from tests.unit.agent.conftest import ALICE, ask, events_of
 from tests.unit.agent.scripted_model import call
-from tests.unit.in_process import Meddler
+from tests.unit.in_process import Meddler, agent_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_a_node_that_was_being_created_is_finished_and_recorded(
-    app_server: Any, app_client: Any, app_project: Any, request_of: Any, model: Any, counted: Any
+    app_server: Any, app_client: Any, app_project: Any, request_of: Any, model: Any, tmp_path: Path
 ) -> None:
     door = Meddler(app_server.app, "POST", "/templates/")
     door.hold = asyncio.Event()
-    agent = await AgentService.open(app_project, Server(door, Settings(), counted), {ALICE.user_id})
+    agent = await AgentService.open(app_project, agent_server(door, Settings(), tmp_path), {ALICE.user_id})
     model.script(call("create_gns3_node", {"nodes": [{"template": "VPCS", "name": "Client"}]}))
     turn = await agent.start_turn(request_of())
     reading = asyncio.create_task(events_of(turn))
@@ -51,7 +50,7 @@ async def test_a_node_that_was_being_created_is_finished_and_recorded(
 
 @pytest.mark.parametrize("done", [0, 1, 2], ids=["none had a result", "one had a result", "two had a result"])
 async def test_a_conversation_goes_on_after_the_process_was_killed_in_a_tool(
-    agent: Any, app_server: Any, app_project: Any, request_of: Any, model: Any, probes: Any, counted: Any,
+    agent: Any, app_server: Any, app_project: Any, request_of: Any, model: Any, probes: Any,
     tmp_path: Path, done: int,
 ) -> None:  # fmt: skip
     names = ["stop_it", "change", "look"]
@@ -71,7 +70,7 @@ async def test_a_conversation_goes_on_after_the_process_was_killed_in_a_tool(
     shutil.copytree(Path(app_project.path) / "gns3-copilot", tmp_path / "gns3-copilot")
     probes.changes.set()
     await reading
-    after = await AgentService.open(copy, Server(app_server.app, Settings(), counted), {ALICE.user_id})
+    after = await AgentService.open(copy, agent_server(app_server.app, Settings(), tmp_path), {ALICE.user_id})
     try:
         await ask(after, request_of("hi", turn.request.session_id))
         history = await after.history(turn.request.session_id)

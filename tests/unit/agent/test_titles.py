@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 
 from gns3server_copilot.agent import titles
-from gns3server_copilot.agent.titles import TITLE_LENGTH, title_of
+from gns3server_copilot.agent.titles import title_of
 from tests.ground.sse import kinds_of
 from tests.unit.agent.conftest import ALICE, ask, events_of
 from tests.unit.agent.scripted_model import ProviderError, call, end, say
@@ -73,7 +73,7 @@ async def test_a_person_s_title_stays(agent, request_of, model, probes):
     request = request_of()
 
     async def rename():
-        await agent._database.sessions.rename(request.session_id, "Mine", by_person=True)
+        await agent.rename(request.session_id, ALICE, "Mine")
 
     model.titles.append([*say("A better title"), rename])
     events = await ask(agent, request)
@@ -120,7 +120,7 @@ async def test_the_offline_model_is_not_asked_for_titles(agent, request_of, mode
         ("标题\uff1a接口关闭", "接口关闭"),
         ("## VLAN_10 is down", "VLAN_10 is down"),
         ("「接口」", "接口"),
-        ("x" * 60, "x" * (TITLE_LENGTH - 1) + "…"),
+        ("x" * 60, "x" * 39 + "…"),
         ("", None),
         ("..", None),
         ("one\ntwo", None),
