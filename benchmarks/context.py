@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import datetime
-import json
 import platform
 import re
 import statistics
@@ -23,7 +22,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
@@ -31,6 +30,8 @@ from gns3server_copilot import __version__
 from gns3server_copilot.agent import context_window
 from gns3server_copilot.agent.context_window import pre_model_hook
 from gns3server_copilot.agent.counting import Counter
+from gns3server_copilot.agent.messages import stamp
+from gns3server_copilot.gns3.canvas import Canvas
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.schemas.identity import ProjectRef, User
@@ -47,6 +48,7 @@ LIMIT_STALL_P99_MS = 20.0
 LIMIT_STALL_MAX_MS = 100.0
 
 NODES = 15
+IDLE_SECONDS = 2.0
 OUTPUT = (
     "O    10.{0}.0.0/16 [110/{0}] via 10.0.{0}.2, 00:0{1}:13, GigabitEthernet0/{1}\n"
     "GigabitEthernet0/{1}     10.0.{0}.1     YES NVRAM  up                    up\n"
@@ -69,14 +71,14 @@ class Figures:
         p50, p99, most = quantile(self.stalls, 0.5), quantile(self.stalls, 0.99), max(self.stalls)
         return f"| {name} | {self.sent_tokens} | {first:.0f} | {later:.0f} | {p50:.1f} | {p99:.1f} | {most:.1f} |"
 
-    def passed(self) -> list[str]:
-        """Give the limits that are passed."""
+    def passed(self, idle: list[float]) -> list[str]:
+        """Give the limits that are passed, by more than an idle loop is late on this machine."""
         found = {
             f"preparing a call takes {statistics.median(self.later):.0f} ms": statistics.median(self.later)
             > LIMIT_LATER_MS,
             f"p99 of the stalls is {quantile(self.stalls, 0.99):.1f} ms": quantile(self.stalls, 0.99)
-            > LIMIT_STALL_P99_MS,
-            f"the longest stall is {max(self.stalls):.1f} ms": max(self.stalls) > LIMIT_STALL_MAX_MS,
+            > LIMIT_STALL_P99_MS + quantile(idle, 0.99),
+            f"the longest stall is {max(self.stalls):.1f} ms": max(self.stalls) > LIMIT_STALL_MAX_MS + max(idle),
         }
         return [words for words, passed in found.items() if passed]
 
@@ -93,7 +95,11 @@ def conversation(tokens: int) -> list[AnyMessage]:
         new: list[AnyMessage] = [
             HumanMessage(f"What is wrong on R{number}? 为什么？", id=str(uuid.uuid4())),
             AIMessage("I look.", tool_calls=calls, id=str(uuid.uuid4())),
-            *(ToolMessage(output, tool_call_id=call["id"], name="look", id=str(uuid.uuid4())) for call in calls),
+            *(
+                # a result is looked through for secrets when it comes, and says so
+                stamp(ToolMessage(output, tool_call_id=call["id"], name="look", id=str(uuid.uuid4())), redacted=True)
+                for call in calls
+            ),
             AIMessage("The areas differ. " * 30, id=str(uuid.uuid4())),
         ]
         total += sum(counter.messages(new))
@@ -101,29 +107,21 @@ def conversation(tokens: int) -> list[AnyMessage]:
     return [*messages, HumanMessage("And now?", id=str(uuid.uuid4()))]
 
 
-async def lab(scope: Any, receive: Any, send: Any) -> None:
-    """Answer what the topology is read from: routers in a row."""
-    kind = scope["path"].rpartition("/")[2]
-    ports = [{"name": f"g0/{n}", "short_name": f"g0/{n}", "adapter_number": n, "port_number": 0} for n in range(8)]
-    answers = {
-        "nodes": [
+class Lab:
+    """Stands for gns3-server's client: what the topology is read from, routers in a row."""
+
+    async def canvas(self, _: str) -> Canvas:
+        """Give the canvas."""
+        ports = [{"name": f"g0/{n}", "short_name": f"g0/{n}", "adapter_number": n, "port_number": 0} for n in range(8)]
+        nodes = [
             {"node_id": f"n{n}", "name": f"R{n}", "node_type": "dynamips", "status": "started", "ports": ports}
             for n in range(NODES)
-        ],
-        "links": [
-            {
-                "link_id": f"l{n}",
-                "nodes": [
-                    {"node_id": f"n{n + side}", "adapter_number": 1 - side, "port_number": 0} for side in range(2)
-                ],
-            }
+        ]
+        ends = [
+            [{"node_id": f"n{n + side}", "adapter_number": 1 - side, "port_number": 0} for side in range(2)]
             for n in range(NODES - 1)
-        ],
-    }
-    body = json.dumps(answers.get(kind, [])).encode()
-    headers = [(b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+        ]
+        return Canvas(nodes, [{"link_id": f"l{n}", "nodes": both} for n, both in enumerate(ends)], [])
 
 
 @asynccontextmanager
@@ -141,6 +139,14 @@ async def watched(stalls: list[float]) -> AsyncIterator[None]:
         yield
     finally:
         task.cancel()
+
+
+async def idle_delays() -> list[float]:
+    """Give the delays of a loop that has nothing to do."""
+    found: list[float] = []
+    async with watched(found):
+        await asyncio.sleep(IDLE_SECONDS)
+    return found
 
 
 def configuration(context_limit: int) -> LLMConfig:
@@ -170,7 +176,7 @@ async def measure(messages: list[AnyMessage], context_limit: int, rounds: int) -
         project=ProjectRef("p", "bench", "/tmp"),
         user=User("u", "bench", False),
         mode=Mode.LAB_AUTOMATION,
-        gns3=GNS3Client(lab, "token"),
+        gns3=cast(GNS3Client, Lab()),
         settings=settings,
     )
     tools = tools_for(Mode.LAB_AUTOMATION, settings)
@@ -202,6 +208,7 @@ def main() -> int:
     messages = conversation(asked.tokens)
     cases = {"it fits (200,000)": 200, "it is trimmed (64,000)": 64}
     measured = {name: asyncio.run(measure(messages, limit, asked.rounds)) for name, limit in cases.items()}
+    idle = asyncio.run(idle_delays())
     table = "\n".join(
         [
             f"{len(messages)} messages of {asked.tokens} tokens; {asked.rounds} first, {asked.rounds * 4} later calls "
@@ -211,6 +218,7 @@ def main() -> int:
             "| window | tokens sent | first call | later calls | loop's delay p50 | p99 | longest |",
             "|---|--:|--:|--:|--:|--:|--:|",
             *(figures.row(name) for name, figures in measured.items()),
+            f"| nothing to do | | | | {quantile(idle, 0.5):.1f} | {quantile(idle, 0.99):.1f} | {max(idle):.1f} |",
         ]
     )
     print(table)
@@ -218,7 +226,7 @@ def main() -> int:
         page = PAGE.read_text(encoding="utf-8")
         pattern = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
         PAGE.write_text(pattern.sub(lambda _: f"{BEGIN}\n{table}\n{END}", page), encoding="utf-8")
-    passed = [f"{name}: {words}" for name, figures in measured.items() for words in figures.passed()]
+    passed = [f"{name}: {words}" for name, figures in measured.items() for words in figures.passed(idle)]
     print("\n".join(passed), file=sys.stderr)
     return 1 if passed else 0
 

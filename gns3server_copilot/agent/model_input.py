@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from gns3server_copilot.agent.bounded import Bounded
 from gns3server_copilot.agent.fencing import fenced, without_message_marks
 from gns3server_copilot.agent.messages import notes_of
 from gns3server_copilot.agent.repair import as_sent
@@ -18,6 +19,10 @@ from gns3server_copilot.redaction.text import redact
 from gns3server_copilot.tools.base import Tool, ToolContext
 
 LONGEST_NAME = 100
+
+#: Results in which nothing had to be hidden: looking through a long conversation takes 20 ms, and this is done before
+#: every model call.
+_shown_as_they_are: Bounded[tuple[str | None, int, bool], None] = Bounded(20_000)
 #: Where clients of OpenAI's protocol keep a model's thoughts.
 THOUGHTS = "reasoning_content"
 
@@ -51,10 +56,17 @@ def _without_thoughts(message: AnyMessage) -> AnyMessage:
 def _as_data(result: ToolMessage, *, hide_secrets: bool) -> ToolMessage:
     """Give a tool's result as a model may see it: also one that was kept while its conversation had a local model."""
     text = str(result.text)
+    key = (result.id, hash(text), hide_secrets)
+    if _shown_as_they_are.known([key]):
+        return result
+    shown = text
     if hide_secrets and not notes_of(result).get("redacted"):
-        text = redacted(text)
-    text = without_message_marks(text)
-    return result if text == result.content else result.model_copy(update={"content": text})
+        shown = redacted(shown)
+    shown = without_message_marks(shown)
+    if shown != result.content:
+        return result.model_copy(update={"content": shown})
+    _shown_as_they_are.add({key: None})
+    return result
 
 
 def _readable_for(provider: str, message: AnyMessage) -> AnyMessage:
