@@ -67,10 +67,9 @@ class AnswerReceiver:
         self._received += _size(chunk)
         if self._received > LONGEST_ANSWER:
             raise ModelError("The model does not come to an end. Ask again, or choose another model.", "endless")
-        text = str(chunk.text)
+        text = _encodable(str(chunk.text))
         if text:
             self._draft.text += text
-            self._draft.shown = True
             self._turn.emit("content", content=text, message_id=self.message_id)
         if isinstance(chunk, AIMessageChunk):
             self._chunks.append(chunk)
@@ -123,7 +122,7 @@ class AnswerReceiver:
         return message
 
     def _announce(self, call: AssembledCall, complete: bool) -> None:
-        self._draft.shown = True
+        self._draft.announced_calls.add(call.id)
         arguments = json.dumps(call.as_tool_call()["args"]) if complete else call.arguments or "{}"
         function: dict[str, Any] = {"name": call.name, "arguments": arguments}
         if complete:
