@@ -53,7 +53,7 @@ NO_SECRET = (
 
 WORDS = (
     r"(?:password|passwd|passphrase|passcode|secret|pre-?shared-?key|preshared|shared-key|shared-secret|key-string"
-    r"|auth-?key|encrypted-password|password-value|private-?key|md5-key|key-octet-string|api[-_]?key|access[-_]?key|encryption-key)"
+    r"|auth-?key|encrypted-password|password-value|private-?key|set-key|md5-key|key-octet-string|api[-_]?key|access[-_]?key|encryption-key)"
 )
 
 RULES: tuple[Rule, ...] = (
@@ -76,7 +76,7 @@ RULES: tuple[Rule, ...] = (
         r"|md5-key|api[-_]?key|access[-_]?key|psk|shared-key|encryption-key|(?:access|auth|bearer|api|refresh)[-_]?token)"
         r"""[\w-]{0,16}["']?[ \t]*(?:=|:(?!:))[ \t]*""" + NO_SECRET + SECRET,
     ),
-    _rule("psk", r"(?<![\w-])psk\s+(?!\S{1,64}\s+(?:secret|id)\b)" + SECRET),
+    _rule("psk", rf"(?<![a-z0-9.])psk\s+{TYPE}(?!set-key\b|\S{{1,64}}\s+(?:secret|id)\b){NO_SECRET}{SECRET}"),
     # -- the word, and the secret after it
     _rule(
         "pass secret key psk preshared",

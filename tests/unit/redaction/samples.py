@@ -72,6 +72,7 @@ vtp password ⟦vtpkey⟧
 mpls ldp neighbor 2.2.2.2 password ⟦ldpkey⟧
 ip ftp password 7 ⟦070C285F4D06⟧
  wpa-psk ascii 0 ⟦wifi-key-1⟧
+ security wpa akm psk set-key ascii 0 ⟦wifi-key-1⟧
 passwd ⟦2KFQnbNIdI.2KYOU⟧ encrypted
 enable password ⟦8Ry2YjIyt7RRXU24⟧ encrypted
 username admin password ⟦f3UhLvUj1QsXsuK7⟧ encrypted privilege 15
