@@ -16,7 +16,8 @@ Changed functions, each with its own containment (a check that fails turns that 
     export_project._is_exportable    leaves it out of exports and snapshots
     import_project's ZipFile         drops what would be unpacked into it from archives, snapshots included
     copytree of controller.project   leaves it out of duplicates
-    app.state.exiting (watched)      streams end before uvicorn begins to wait for them
+    app.state.exiting (watched)      streams end before uvicorn begins to wait for them, those of gns3-server's own
+                                     notifications included, which would take up to 5 s
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from gns3server_copilot.agent.manager import AgentManager
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
 from gns3server_copilot.errors import UnavailableError
-from gns3server_copilot.gns3.host import project_folders
+from gns3server_copilot.gns3.host import project_folders, wake_notification_streams
 from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
 from gns3server_copilot.storage.location import DIRECTORY, is_in_chats
@@ -211,6 +212,9 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
     while not app.state.exiting:  # noqa: ASYNC110
         await asyncio.sleep(EXITING_CHECK_SECONDS)
     manager.stop_turns("The server is stopping.")
+    while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
+        wake_notification_streams()
+        await asyncio.sleep(EXITING_CHECK_SECONDS)
 
 
 async def _load_early(knowledge: KnowledgeBase) -> None:
