@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 
+from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.usage import UsageStore
@@ -21,3 +22,4 @@ class Server:
     usage: UsageStore
     knowledge: KnowledgeBase
     audit: AuditLog
+    consoles: Consoles | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gns3server_copilot.knowledge.schemas.base import KnowledgeFile
+from gns3server_copilot.knowledge.schemas.family import Family
 from gns3server_copilot.knowledge.schemas.prompt import PROMPT_NAMES, Prompt
 
 
@@ -19,6 +20,9 @@ class Kind:
     only: frozenset[str] | None = None
 
 
-KINDS: tuple[Kind, ...] = (Kind("prompts", Prompt, ".md", only=PROMPT_NAMES),)
+KINDS: tuple[Kind, ...] = (
+    Kind("prompts", Prompt, ".md", only=PROMPT_NAMES),
+    Kind("families", Family),
+)
 
 KIND_NAMES = ("prompts", "families", "devices", "protocols", "faults")

@@ -27,6 +27,7 @@ from gns3server_copilot.tools.schema import plain_schema
 from gns3server_copilot.tools.scope import TurnScope
 
 if TYPE_CHECKING:
+    from gns3server_copilot.consoles.service import Consoles
     from gns3server_copilot.gns3.client import GNS3Client
 
 BUILDING_MODES = frozenset({Mode.TEACHING, Mode.LAB_AUTOMATION})
@@ -45,6 +46,8 @@ class ToolContext:
     scope: TurnScope = field(default_factory=TurnScope)
     #: what was loaded when the turn began, an admin's files included
     knowledge: Knowledge = field(default_factory=packaged_knowledge)
+    #: the way to the devices' consoles
+    consoles: Consoles | None = None
     #: whether secrets are taken out of what tools answer
     redact: bool = True
     #: gets a record of every call
