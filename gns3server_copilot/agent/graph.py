@@ -53,6 +53,7 @@ class ChatGraph:
     def __init__(self, server: Server) -> None:
         self._app = server.app
         self._settings = server.settings
+        self._analyses = server.analyses
 
     def graph(self, saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[State, Any, State, State]:
         """Give the compiled graph; its checkpoints go to `saver`."""
@@ -160,6 +161,7 @@ class ChatGraph:
             gns3=GNS3Client(self._app, turn_context.jwt_token.get()),
             settings=self._settings,
             scope=turn_context.turn.get().scope,
+            analyses=self._analyses,
         )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp
 
 from gns3server_copilot.llm.usage import UsageStore
+from gns3server_copilot.packets.worker import Analyses
 from gns3server_copilot.settings import Settings
 
 
@@ -17,3 +18,5 @@ class Server:
     app: ASGIApp
     settings: Settings
     usage: UsageStore
+    #: worker processes that read packet captures
+    analyses: Analyses = field(default_factory=Analyses)

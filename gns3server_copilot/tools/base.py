@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 # typing's own TypeVar has no default before Python 3.13
 from typing_extensions import TypeVar
 
+from gns3server_copilot.packets.worker import Analyses
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
@@ -39,6 +40,8 @@ class ToolContext:
     settings: Settings
     #: what the turn's tools keep open between their calls
     scope: TurnScope = field(default_factory=TurnScope)
+    #: the server's worker processes for packet captures
+    analyses: Analyses = field(default_factory=Analyses)
 
 
 class ToolArguments(BaseModel):

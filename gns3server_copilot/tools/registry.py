@@ -6,6 +6,7 @@ from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import Tool
 from gns3server_copilot.tools.create_node import GNS3CreateNodeTool
+from gns3server_copilot.tools.packet_analysis import PacketAnalysisTool
 from gns3server_copilot.tools.templates import GNS3TemplateTool
 from gns3server_copilot.tools.topology_reader import GNS3TopologyTool
 
@@ -13,6 +14,7 @@ ALL_TOOLS: tuple[Tool, ...] = (
     GNS3TemplateTool(),
     GNS3CreateNodeTool(),
     GNS3TopologyTool(),
+    PacketAnalysisTool(),
 )
 
 

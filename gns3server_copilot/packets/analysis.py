@@ -1,0 +1,50 @@
+"""Answers a question about a capture file, in this process. The worker calls it; tests may."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gns3server_copilot.packets.budget import Budget
+from gns3server_copilot.packets.question import CONVERSATIONS, Question
+from gns3server_copilot.packets.reader import Capture
+from gns3server_copilot.packets.records import SECOND
+from gns3server_copilot.packets.survey import Survey
+
+
+def answer(question: Question) -> dict[str, Any]:
+    """Give the answer as plain data. Raises CaptureError for a file that is no capture, OSError for none at all."""
+    budget = Budget(question.max_frames, question.max_seconds, question.max_memory)
+    with Path(question.path).open("rb") as file:
+        capture = Capture(file)
+        survey = Survey()
+        survey.run(capture, budget)
+    return summary(survey, capture, budget)
+
+
+def summary(survey: Survey, capture: Capture, budget: Budget) -> dict[str, Any]:
+    """Sum a surveyed capture up."""
+    conversations, count = survey.conversations.top(CONVERSATIONS)
+    told: dict[str, Any] = {
+        "frames": survey.frames,
+        "bytes": survey.bytes,
+        "seconds": round(survey.seconds, 6),
+        "link_type": survey.link_type,
+        "protocols": survey.protocols(),
+        "conversations": conversations,
+        "conversation_count": count,
+    }
+    if survey.first:
+        told["first"] = datetime.fromtimestamp(survey.first / SECOND, UTC).isoformat(timespec="milliseconds")
+    for name, count in (
+        ("malformed_frames", survey.malformed),
+        ("cut_frames", survey.cut),
+        ("fragments", survey.fragments),
+    ):
+        if count:
+            told[name] = count
+    notes = [*capture.notes, *([budget.spent] if budget.spent else [])]
+    if notes:
+        told["notes"] = notes
+    return told

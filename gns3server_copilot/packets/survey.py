@@ -1,0 +1,128 @@
+"""One pass over a capture: every frame counted by its layers, and shown to those who watch for its protocols."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gns3server_copilot.packets.budget import INTERVAL, Budget
+from gns3server_copilot.packets.conversations import Conversations, conversation_of
+from gns3server_copilot.packets.flows import Flow, flow_key
+from gns3server_copilot.packets.link_types import ETHERNET, link_type_name
+from gns3server_copilot.packets.reader import Capture
+from gns3server_copilot.packets.records import SECOND, Record
+from gns3server_copilot.packets.walk.frame import Frame, Walker
+
+#: More flows than this are a scan or a flood; what comes later is counted with what has the same layers.
+MOST_FLOWS = 60_000
+
+#: Shown each frame of a protocol that somebody watches.
+Watcher = Callable[[Frame], None]
+
+
+@dataclass
+class Survey:
+    """What a capture holds, after `run`. Times are in nanoseconds."""
+
+    watchers: dict[str, list[Watcher]] = field(default_factory=dict)
+    frames: int = 0
+    bytes: int = 0
+    first: int = 0
+    last: int = 0
+    malformed: int = 0
+    cut: int = 0
+    fragments: int = 0
+    _flows: dict[object, Flow] = field(default_factory=dict)
+    _walker: Walker = field(default_factory=Walker)
+
+    def watch(self, protocol: str, watcher: Watcher) -> None:
+        """Have `watcher` called with every frame that holds `protocol`, in order."""
+        self.watchers.setdefault(protocol, []).append(watcher)
+
+    def run(self, capture: Capture, budget: Budget) -> None:
+        """Read the capture as far as the budget goes."""
+        flows = self._flows
+        number = cut = 0
+        first = last = None
+        for record in capture.records():
+            if not number % INTERVAL and not budget.allows(number):
+                break
+            number += 1
+            time, length, data, link_type = record
+            key = None
+            if link_type == ETHERNET:
+                try:
+                    key = flow_key(data)
+                except IndexError:
+                    pass
+            flow = flows.get(key) if key is not None else None
+            if flow is None or flow.watched:
+                flow = self._walk(number, record, key)
+            flow.frames += 1
+            flow.bytes += length
+            flow.last = time
+            if len(data) < length:
+                cut += 1
+            if first is None or last is None:
+                first = last = time
+            elif time > last:
+                last = time
+            elif time < first:
+                first = time
+        self.frames, self.cut = number, cut
+        self.first, self.last = first or 0, last or 0
+        self.bytes = sum(flow.bytes for flow in flows.values())
+
+    def _walk(self, number: int, record: Record, key: bytes | None) -> Flow:
+        """Walk through a frame, show it to who watches for it, and give its flow."""
+        frame = self._walker.frame(number, record)
+        names = tuple(layer.protocol for layer in frame.layers)
+        self.malformed += frame.malformed
+        self.fragments += frame.fragment
+        watched = [name for name in dict.fromkeys(names) if name in self.watchers]
+        for name in watched:
+            for watcher in self.watchers[name]:
+                watcher(frame)
+        if key is not None and not frame.peeked:
+            place: object = key
+        else:
+            ends = conversation_of(record.data, frame.layers)
+            place = (names, ends, record.link_type)
+        flow = self._flows.get(place)
+        if flow is None:
+            ends = conversation_of(record.data, frame.layers)
+            if len(self._flows) >= MOST_FLOWS:
+                place, ends = (names, None, record.link_type), None
+                flow = self._flows.get(place)
+            if flow is None:
+                protocol, source, destination = ends or ("", b"", b"")
+                flow = Flow(names, record.link_type, protocol, source, destination, record.time, watched=bool(watched))
+                self._flows[place] = flow
+        return flow
+
+    @property
+    def conversations(self) -> Conversations:
+        """Who talks with whom."""
+        return Conversations(flow for flow in self._flows.values() if flow.source)
+
+    def protocols(self) -> dict[str, int]:
+        """Give the number of frames that hold each protocol, most first."""
+        counts: Counter[str] = Counter()
+        for flow in self._flows.values():
+            for name in dict.fromkeys(flow.layers):
+                counts[name] += flow.frames
+        return dict(counts.most_common())
+
+    @property
+    def seconds(self) -> float:
+        """Time between the first and the last frame."""
+        return (self.last - self.first) / SECOND
+
+    @property
+    def link_type(self) -> str:
+        """Names of the link types, most frames first."""
+        counts: Counter[int] = Counter()
+        for flow in self._flows.values():
+            counts[flow.link_type] += flow.frames
+        return ", ".join(link_type_name(number) for number, _ in counts.most_common())

@@ -1,0 +1,75 @@
+"""The captures that a turn has started: known to its tools, stopped at the latest when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+
+from gns3server_copilot.errors import GNS3Error
+from gns3server_copilot.gns3 import captures
+from gns3server_copilot.tools.base import ToolContext
+
+log = logging.getLogger(__name__)
+
+#: What the end of a turn waits for gns3-server to stop a capture.
+STOP_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class OwnCapture:
+    """A capture that the copilot started on a link, known by the name of its file."""
+
+    context: ToolContext
+    link_id: str
+    file_name: str
+    starting: asyncio.Task[None]
+
+    async def runs(self) -> bool:
+        """Whether the link is still capturing, and into our file."""
+        now = await captures.read_capture(self.context.gns3, self.context.project.project_id, self.link_id)
+        return now.capturing and now.file_name == self.file_name
+
+    async def stop(self) -> None:
+        """Stop it, unless it has ended or the user has started another one since."""
+        if await self.runs():
+            await captures.stop_capture(self.context.gns3, self.context.project.project_id, self.link_id)
+
+    async def close(self) -> None:
+        """Stop it at the end of the turn, which may have come while it was being started."""
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await asyncio.wait({self.starting})
+                if self.starting.exception() is None:
+                    await self.stop()
+        except (TimeoutError, GNS3Error) as error:
+            log.warning("The capture on link %s could not be stopped at the end of a turn: %s", self.link_id, error)
+
+
+def own_capture(context: ToolContext, link_id: str) -> OwnCapture | None:
+    """Give the capture that this turn has started on the link, if any."""
+    found = context.scope.kept(("capture", link_id))
+    return found if isinstance(found, OwnCapture) else None
+
+
+async def start_own(context: ToolContext, link_id: str, data_link_type: str) -> OwnCapture:
+    """Start a capture and keep it for the turn. Raises GNS3Error as gns3-server does."""
+    project = context.project
+    await asyncio.to_thread(captures.remove_earlier_files, project.path, link_id)
+    name = captures.new_file_name(link_id)
+    task = asyncio.create_task(captures.start_capture(context.gns3, project.project_id, link_id, name, data_link_type))
+    own = OwnCapture(context, link_id, name, task)
+    # kept before it has started: a turn that is aborted meanwhile has to find it
+    context.scope.keep(("capture", link_id), own, own.close)
+    try:
+        await asyncio.shield(task)
+    except GNS3Error:
+        context.scope.forget(("capture", link_id))
+        raise
+    return own
+
+
+async def stop_own(own: OwnCapture) -> None:
+    """Stop it now and keep it no longer."""
+    await own.stop()
+    own.context.scope.forget(("capture", own.link_id))
