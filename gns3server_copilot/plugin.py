@@ -113,7 +113,7 @@ def _config_files() -> list[str]:
 
 
 def _routes() -> list[APIRoute]:
-    from gns3server_copilot.api import chat, copilot, group_llm_configs, llm_configs, sessions
+    from gns3server_copilot.api import chat, copilot, group_llm_configs, knowledge, llm_configs, sessions
 
     chats = _of(chat.router) + _of(sessions.router)
     return [
@@ -122,6 +122,7 @@ def _routes() -> list[APIRoute]:
         *_of(llm_configs.router),
         *_of(group_llm_configs.router),
         *_of(copilot.router),
+        *_of(knowledge.router),
     ]
 
 
@@ -151,6 +152,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     from gns3server.config import Config
 
     from gns3server_copilot.api.runtime import Runtime
+    from gns3server_copilot.knowledge.base import KnowledgeBase
     from gns3server_copilot.llm.keys import KeyRing
     from gns3server_copilot.llm.policies import PolicyStore
     from gns3server_copilot.llm.store import ConfigStore, upgrade
@@ -159,17 +161,25 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     engine = app.state._db_engine
     await upgrade(engine)
     # without a gns3_server.conf gns3-server sets no secrets_dir
-    secrets = Config.instance().settings.Server.secrets_dir or Config.instance().config_dir
+    config_dir = Path(Config.instance().config_dir)
+    secrets = Config.instance().settings.Server.secrets_dir or config_dir
     configs = ConfigStore(engine, KeyRing(Path(secrets)))
     usage = UsageStore(engine)
-    manager = AgentManager(Server(app=app, settings=settings, usage=usage))
+    knowledge = KnowledgeBase(config_dir, settings)
+    manager = AgentManager(Server(app=app, settings=settings, usage=usage, knowledge=knowledge))
     _managers.add(manager)
     app.state.copilot = Runtime(
-        settings=settings, configs=configs, policies=PolicyStore(engine), usage=usage, manager=manager
+        settings=settings,
+        configs=configs,
+        policies=PolicyStore(engine),
+        usage=usage,
+        knowledge=knowledge,
+        manager=manager,
     )
     helpers = [
         asyncio.create_task(_stop_when_exiting(app, manager)),
         asyncio.create_task(manager.close_idle_projects()),
+        asyncio.create_task(knowledge.current()),  # beside the start, so that wrong files are logged at once
     ]
     try:
         yield

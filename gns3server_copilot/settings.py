@@ -12,6 +12,7 @@ from gns3server_copilot.errors import SettingsError
 from gns3server_copilot.schemas.url_patterns import UrlPattern, parse_patterns
 
 SECTION = "Copilot"
+DEFAULT_KNOWLEDGE_PATH = "copilot"
 
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -63,6 +64,18 @@ class Settings(BaseModel):
         False,
         description="Let configurations of the provider aws that hold no credentials use those of the server itself "
         "(its environment, its AWS files, its instance's role).",
+    )
+
+    knowledge_path: str = Field(
+        DEFAULT_KNOWLEDGE_PATH,
+        description="The directory whose files override and add to the copilot's prompts, device families and so on; "
+        "a relative path starts at the server's configuration directory.",
+        min_length=1,
+    )
+    trust_guard_overrides: bool = Field(
+        False,
+        description="Let files in knowledge_path also loosen what may be sent to devices. Without it they can only "
+        "tighten it.",
     )
 
     @property

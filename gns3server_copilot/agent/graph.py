@@ -161,6 +161,7 @@ class ChatGraph:
             gns3=GNS3Client(self._app, turn_context.jwt_token.get()),
             settings=self._settings,
             scope=turn_context.turn.get().scope,
+            knowledge=turn_context.turn.get().knowledge,
             analyses=self._analyses,
         )
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMe
 from gns3server_copilot.agent.repair import as_sent
 from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3.topology import compact_text, read_topology
-from gns3server_copilot.knowledge.prompts import system_prompt
+from gns3server_copilot.knowledge.schemas.prompt import Prompt
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.tools.base import Tool, ToolContext
@@ -35,7 +35,7 @@ async def model_input(
         "tools": "\n".join(f"- `{tool.name}`: {tool.description}" for tool in tools) or "(none)",
         "topology_info": await _topology_text(context, config),
     }
-    prompt = await system_prompt(context.mode, values)
+    prompt = context.knowledge.of(Prompt)[context.mode].filled(values)
     conversation = [_readable_for(config.provider, message) for message in as_sent(messages)]
     return [SystemMessage(prompt + (BUDGET_GONE if budget_gone else "")), *conversation]
 

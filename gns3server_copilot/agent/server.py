@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp
 
+from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.packets.worker import Analyses
 from gns3server_copilot.settings import Settings
@@ -18,5 +19,6 @@ class Server:
     app: ASGIApp
     settings: Settings
     usage: UsageStore
+    knowledge: KnowledgeBase
     #: worker processes that read packet captures
     analyses: Analyses = field(default_factory=Analyses)

@@ -87,6 +87,7 @@ class AgentService:
         self._turns[_key(request)] = turn
         try:
             await prepare_provider(request.config.provider)
+            turn.knowledge = await self._server.knowledge.current()
             await self._database.sessions.create(
                 request.session_id,
                 request.user.user_id,

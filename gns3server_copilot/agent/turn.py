@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gns3server_copilot.agent.events import EventLog
 from gns3server_copilot.errors import CopilotError
+from gns3server_copilot.knowledge.snapshot import Knowledge
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.scrubbing import hidden
 from gns3server_copilot.schemas.identity import ProjectRef, User
@@ -96,6 +97,8 @@ class Turn:
         self.question = question
         self.events = EventLog(request.session_id)
         self.usage = Usage()
+        #: taken when the turn starts and kept to its end, whatever is reloaded meanwhile
+        self.knowledge = Knowledge()
         self.model_calls = 0
         self.draft: Draft | None = None
         #: what has come whole in this turn, in order; LangGraph stores it a moment later

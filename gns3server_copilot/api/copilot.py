@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict
 from datetime import date
 from typing import Annotated
@@ -14,10 +13,9 @@ from gns3server_copilot import __version__
 from gns3server_copilot.api.dependencies import current_user, runtime
 from gns3server_copilot.api.routing import CopilotRoute
 from gns3server_copilot.errors import ForbiddenError
-from gns3server_copilot.knowledge.prompts import read_prompt
+from gns3server_copilot.knowledge.kinds import KIND_NAMES
 from gns3server_copilot.llm.providers import installed_providers
 from gns3server_copilot.schemas.identity import User
-from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.schemas.status import StatusAnswer
 from gns3server_copilot.schemas.usage import UsageAnswer, UsageDay, UsageFigures
 
@@ -27,11 +25,11 @@ router = APIRouter(prefix="/v3/copilot", route_class=CopilotRoute, tags=["Copilo
 @router.get("/status")
 async def status(request: Request, user: Annotated[User, Depends(current_user)]) -> StatusAnswer:
     """What is installed and loaded, and whether the caller has a language model."""
-    prompts = await asyncio.to_thread(lambda: [read_prompt(mode) for mode in Mode])
+    knowledge = await runtime(request).knowledge.current()
     configs = await runtime(request).configs.user_configs(user.user_id)
     return StatusAnswer(
         version=__version__,
-        knowledge={"prompts": len(prompts)},
+        knowledge={kind: len(knowledge.keys(kind)) for kind in KIND_NAMES},
         providers=installed_providers(),
         llm_configured=configs.default is not None,
     )

@@ -71,6 +71,13 @@ async def current_user(who: Annotated[Caller, Depends(caller)]) -> User:
     return who.user
 
 
+async def superadmin(user: Annotated[User, Depends(current_user)]) -> User:
+    """Give the user behind the request, who has to be a superadmin."""
+    if not user.is_superadmin:
+        raise ForbiddenError("Only a superadmin may do this.")
+    return user
+
+
 async def has_privilege(request: Request, user: User, resource: str, privilege: str) -> bool:
     """Tell whether gns3-server grants the user this privilege on this resource, e.g. `/projects/{id}`."""
     if user.is_superadmin:

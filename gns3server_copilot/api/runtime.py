@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gns3server_copilot.agent.manager import AgentManager
+from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.policies import PolicyStore
 from gns3server_copilot.llm.store import ConfigStore
 from gns3server_copilot.llm.usage import UsageStore
@@ -19,4 +20,5 @@ class Runtime:
     configs: ConfigStore
     policies: PolicyStore
     usage: UsageStore
+    knowledge: KnowledgeBase
     manager: AgentManager

@@ -1,1 +1,1 @@
-"""What the copilot knows, as data files: prompts now; device families, protocols and faults as they come."""
+"""What the copilot knows, as data files: `kinds` names their kinds, `loader` reads them, `base` keeps them."""

@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict
 # typing's own TypeVar has no default before Python 3.13
 from typing_extensions import TypeVar
 
+from gns3server_copilot.knowledge.loader import packaged_knowledge
+from gns3server_copilot.knowledge.snapshot import Knowledge
 from gns3server_copilot.packets.worker import Analyses
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
@@ -40,6 +42,8 @@ class ToolContext:
     settings: Settings
     #: what the turn's tools keep open between their calls
     scope: TurnScope = field(default_factory=TurnScope)
+    #: what was loaded when the turn began, an admin's files included
+    knowledge: Knowledge = field(default_factory=packaged_knowledge)
     #: the server's worker processes for packet captures
     analyses: Analyses = field(default_factory=Analyses)
 

@@ -167,7 +167,7 @@ async def test_the_status_tells_what_is_there(make_user):
     user = await make_user()
     before = (await user.get("/v3/copilot/status")).json()
     assert before["llm_configured"] is False
-    assert before["knowledge"]["prompts"] == 3
+    assert before["knowledge"]["prompts"] == 4
     assert {"openai", "offline"} <= set(before["providers"])
     await configure_model(user)
     assert (await user.get("/v3/copilot/status")).json()["llm_configured"] is True

@@ -21,6 +21,7 @@ LIGHT = (
     "agent/manager.py",
     "api",
     "gns3",
+    "knowledge",
     "llm/keys.py",
     "llm/resolve.py",
     "llm/store.py",

@@ -61,7 +61,7 @@ def check_installation(files: HostFiles, host_version: str | None) -> Iterator[F
         yield from contained("keys", lambda: data.check_keys(files))
         yield from contained("database", lambda: data.check_database(files))
         yield from contained("keys", lambda: data.check_stored_keys(files))
-    yield from contained("knowledge", data.check_prompts)
+    yield from contained("knowledge", lambda: data.check_knowledge(files))
     yield from contained("tools", data.check_tools)
     yield from contained("tokens", data.check_token_table)
 

@@ -62,20 +62,28 @@ def check_stored_keys(files: HostFiles) -> Iterator[Finding]:
         yield good("keys", f"Stored API keys: {counts.newest}, all can be decrypted.")
 
 
-def check_prompts() -> Iterator[Finding]:
-    """Read the prompt of every mode."""
-    from gns3server_copilot.knowledge.prompts import read_prompt
-    from gns3server_copilot.schemas.modes import Mode
+def check_knowledge(files: HostFiles) -> Iterator[Finding]:
+    """Load prompts, device families and so on as the server does, an admin's own files included."""
+    from gns3server_copilot.errors import SettingsError
+    from gns3server_copilot.knowledge.kinds import KIND_NAMES
+    from gns3server_copilot.knowledge.loader import admin_directory, load
+    from gns3server_copilot.settings import Settings, load_settings
 
-    broken = []
-    for mode in Mode:
-        try:
-            read_prompt(mode)
-        except (OSError, ValueError) as error:
-            broken.append(mode)
-            yield wrong("knowledge", f"The prompt of {mode} cannot be used: {error}.")
-    if not broken:
-        yield good("knowledge", f"Knowledge: prompts of {len(Mode)} modes.")
+    try:
+        settings = load_settings(map(str, files.config_files))
+    except SettingsError:
+        settings = Settings()  # the check of the settings says what is wrong
+    directory = admin_directory(files.config_dir, settings)
+    try:
+        knowledge = load(directory, settings)
+    except OSError as error:
+        yield wrong("knowledge", f"The directory {directory} cannot be read: {error.strerror or error}.")
+        knowledge = load(None, settings)
+    for problem in knowledge.problems:
+        yield wrong("knowledge", f"{problem}.")
+    counts = ", ".join(f"{len(knowledge.keys(kind))} {kind}" for kind in KIND_NAMES if knowledge.keys(kind))
+    own = sum(entry.source != "packaged" for entry in knowledge.entries)
+    yield good("knowledge", f"Knowledge: {counts}{f'; {own} of them from {directory}' if own else ''}.")
 
 
 def check_tools() -> Iterator[Finding]:

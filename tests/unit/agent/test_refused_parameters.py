@@ -29,7 +29,7 @@ async def config(model_server: ModelServer) -> LLMConfig:
 
 
 async def ask(config: LLMConfig, turn: Turn) -> str:
-    graph = ChatGraph(Server(None, Settings(), None))  # type: ignore[arg-type]  # no tool runs
+    graph = ChatGraph(Server(None, Settings(), None, None))  # type: ignore[arg-type]  # no tool runs
     token = turn_context.turn.set(turn)
     try:
         return (await graph._ask(list(TOOLS), config, list(QUESTION), [])).text

@@ -17,6 +17,7 @@ from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
 from gns3server_copilot.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
+from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
@@ -34,10 +35,12 @@ OFFLINE = dataclasses.replace(CONFIG, provider="offline", model="offline", base_
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def service(app_server, app_project):
+async def service(app_server, app_project, tmp_path):
     users = {ALICE.user_id, BOB.user_id}
     usage = UsageStore(app_server.app.state._db_engine)
-    opened = await AgentService.open(app_project, Server(app_server.app, Settings(tool_rounds=2), usage), users)
+    settings = Settings(tool_rounds=2)
+    server = Server(app_server.app, settings, usage, KnowledgeBase(tmp_path, settings))
+    opened = await AgentService.open(app_project, server, users)
     yield opened
     await opened.close("The test is over.")
 

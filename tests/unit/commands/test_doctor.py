@@ -346,9 +346,30 @@ async def test_a_database_url_is_followed_and_its_password_not_shown(tmp_path):
 # -- what it ships
 
 
-@pytest.mark.parametrize("check", [data.check_prompts, data.check_tools, data.check_token_table])
+@pytest.mark.parametrize("check", [data.check_tools, data.check_token_table])
 def test_what_the_package_ships_is_good(check):
     assert only(check())[0] is Mark.GOOD
+
+
+def test_an_admins_knowledge_files_are_looked_at(tmp_path):
+    files = configured(tmp_path)
+    assert only(data.check_knowledge(files))[0] is Mark.GOOD
+    folder = files.config_dir / "copilot" / "prompts"
+    folder.mkdir(parents=True)
+    (folder / "title.md").write_text("Give a title.")
+    mark, text = only(data.check_knowledge(files))
+    assert mark is Mark.GOOD and "1 of them from" in text
+    (folder / "title.md").write_text("Give a title for\n{{everything}}.")
+    wrong, good = data.check_knowledge(files)
+    assert wrong.mark is Mark.WRONG and wrong.text.startswith("prompts/title.md, line 2: ")
+    assert good.mark is Mark.GOOD
+
+
+def test_a_knowledge_directory_that_was_named_has_to_be_there(tmp_path):
+    files = configured(tmp_path, "[Copilot]\nknowledge_path = elsewhere\n")
+    wrong, good = data.check_knowledge(files)
+    assert wrong.mark is Mark.WRONG and str(files.config_dir / "elsewhere") in wrong.text
+    assert good.mark is Mark.GOOD
 
 
 # -- a running server
