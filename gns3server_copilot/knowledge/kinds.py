@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gns3server_copilot.knowledge.schemas.base import KnowledgeFile
 from gns3server_copilot.knowledge.schemas.prompt import PROMPT_NAMES, Prompt
+from gns3server_copilot.knowledge.schemas.protocol import Protocol
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,9 @@ class Kind:
     only: frozenset[str] | None = None
 
 
-KINDS: tuple[Kind, ...] = (Kind("prompts", Prompt, ".md", only=PROMPT_NAMES),)
+KINDS: tuple[Kind, ...] = (
+    Kind("prompts", Prompt, ".md", only=PROMPT_NAMES),
+    Kind("protocols", Protocol),
+)
 
 KIND_NAMES = ("prompts", "families", "devices", "protocols", "faults")

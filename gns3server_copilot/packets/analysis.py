@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gns3server_copilot.packets.budget import Budget
+from gns3server_copilot.packets.protocol_answer import answer_protocol
 from gns3server_copilot.packets.question import CONVERSATIONS, Question
 from gns3server_copilot.packets.reader import Capture
 from gns3server_copilot.packets.records import SECOND
@@ -19,8 +20,15 @@ def answer(question: Question) -> dict[str, Any]:
     with Path(question.path).open("rb") as file:
         capture = Capture(file)
         survey = Survey()
-        survey.run(capture, budget)
-    return summary(survey, capture, budget)
+        if question.protocol:
+            told = answer_protocol(question, capture, survey, budget)
+        else:
+            survey.run(capture, budget)
+            told = {}
+    notes = told.pop("notes", [])
+    told = summary(survey, capture, budget) | told
+    notes = told.pop("notes", []) + notes
+    return told | ({"notes": notes} if notes else {})
 
 
 def summary(survey: Survey, capture: Capture, budget: Budget) -> dict[str, Any]:

@@ -34,17 +34,21 @@ class Budget:
 
     def allows(self, frames: int) -> bool:
         """Whether to go on after so many frames. Asked every INTERVAL frames, of which `frames` is a multiple."""
-        if self.spent:
-            return False
-        if frames >= self.frames:
+        if not self.spent and frames >= self.frames:
             self.spent = f"Only the first {frames:,} frames were read."
-        elif time.monotonic() > self._ends:
-            self.spent = f"Stopped after {self.seconds:g} seconds: only the first {frames:,} frames were read."
-        elif _resident() > self.memory:
-            self.spent = (
-                f"Stopped at {self.memory // MEGABYTE} MB of memory: only the first {frames:,} frames were read."
-            )
+        elif not self.spent and not self.has_time():
+            self.spent += f" Only the first {frames:,} frames were read."
         return not self.spent
+
+    def has_time(self) -> bool:
+        """Whether time and memory are left for what has been read."""
+        if time.monotonic() > self._ends:
+            self.spent = self.spent or f"Stopped after {self.seconds:g} seconds."
+            return False
+        if _resident() > self.memory:
+            self.spent = self.spent or f"Stopped at {self.memory // MEGABYTE} MB of memory."
+            return False
+        return True
 
 
 def _resident() -> int:

@@ -17,8 +17,8 @@ from gns3server_copilot.packets.walk.frame import Frame, Walker
 #: More flows than this are a scan or a flood; what comes later is counted with what has the same layers.
 MOST_FLOWS = 60_000
 
-#: Shown each frame of a protocol that somebody watches.
-Watcher = Callable[[Frame], None]
+#: Shown each frame of a protocol that somebody watches; says whether it wants to see more.
+Watcher = Callable[[Frame], bool]
 
 
 @dataclass
@@ -44,12 +44,14 @@ class Survey:
         """Read the capture as far as the budget goes."""
         flows = self._flows
         number = cut = 0
-        first = last = None
+        last = 0
         for record in capture.records():
             if not number % INTERVAL and not budget.allows(number):
                 break
             number += 1
             time, length, data, link_type = record
+            if number == 1:
+                self.first = last = time
             key = None
             if link_type == ETHERNET:
                 try:
@@ -64,14 +66,9 @@ class Survey:
             flow.last = time
             if len(data) < length:
                 cut += 1
-            if first is None or last is None:
-                first = last = time
-            elif time > last:
+            if time > last:
                 last = time
-            elif time < first:
-                first = time
-        self.frames, self.cut = number, cut
-        self.first, self.last = first or 0, last or 0
+        self.frames, self.cut, self.last = number, cut, last
         self.bytes = sum(flow.bytes for flow in flows.values())
 
     def _walk(self, number: int, record: Record, key: bytes | None) -> Flow:
@@ -80,10 +77,11 @@ class Survey:
         names = tuple(layer.protocol for layer in frame.layers)
         self.malformed += frame.malformed
         self.fragments += frame.fragment
-        watched = [name for name in dict.fromkeys(names) if name in self.watchers]
-        for name in watched:
-            for watcher in self.watchers[name]:
-                watcher(frame)
+        watched = False
+        if self.watchers:
+            for name in dict.fromkeys(names):
+                for watcher in self.watchers.get(name, ()):
+                    watched |= watcher(frame)
         if key is not None and not frame.peeked:
             place: object = key
         else:
@@ -97,8 +95,9 @@ class Survey:
                 flow = self._flows.get(place)
             if flow is None:
                 protocol, source, destination = ends or ("", b"", b"")
-                flow = Flow(names, record.link_type, protocol, source, destination, record.time, watched=bool(watched))
+                flow = Flow(names, record.link_type, protocol, source, destination, record.time)
                 self._flows[place] = flow
+        flow.watched = watched
         return flow
 
     @property

@@ -26,7 +26,7 @@ ETHERTYPES = {
     0x8809: "slow",
     0x8847: "mpls",
     0x8848: "mpls",
-    0x8863: "pppoe_discovery",
+    0x8863: "pppoe",
     0x8864: "pppoe",
     0x888E: "eapol",
     0x88A8: "vlan",
