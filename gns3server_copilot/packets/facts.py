@@ -34,6 +34,10 @@ def _fact(fact: Mapping[str, Any], rows: list[Row]) -> Any:
         return len(rows)
     if kind == "sequence":
         return [row.get(field) for row in rows if row.get(field) is not None][:MOST_VALUES]
+    if kind == "pairs":
+        return _pairs(rows, field, fact["other"])
+    if kind == "map":
+        return _map(rows, field, fact["other"])
     values = list(_values(rows, field))
     if kind == "counts":
         return dict(Counter(map(str, values)).most_common(MOST_VALUES))
@@ -42,6 +46,21 @@ def _fact(fact: Mapping[str, Any], rows: list[Row]) -> Any:
     if kind == "any":
         return any(values)
     return _distinct(values)
+
+
+def _pairs(rows: list[Row], one: str, other: str) -> list[list[str]]:
+    """Distinct pairs of two fields' values, in whichever order."""
+    found = {tuple(sorted((str(row.get(one)), str(row.get(other))))) for row in rows if row.get(one) and row.get(other)}
+    return [list(pair) for pair in sorted(found)[:MOST_VALUES]]
+
+
+def _map(rows: list[Row], one: str, other: str) -> dict[str, list[str]]:
+    """The distinct values of the other field for each value of the one."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        if row.get(one) is not None and row.get(other) is not None:
+            found.setdefault(str(row.get(one)), set()).add(str(row.get(other)))
+    return {key: sorted(found[key]) for key in sorted(found)[:MOST_VALUES]}
 
 
 def _values(rows: list[Row], field: str) -> Iterator[Any]:

@@ -12,13 +12,17 @@ from gns3server_copilot.packets.conditions import Condition, all_hold, condition
 from gns3server_copilot.packets.dissect.registry import dissector_of
 from gns3server_copilot.packets.dissect.base import Dissector
 from gns3server_copilot.packets.facts import facts_of
-from gns3server_copilot.packets.findings.base import Rows, merged
+from gns3server_copilot.packets.findings.base import Finding, Rows, merged
 from gns3server_copilot.packets.findings.registry import find_all
+from gns3server_copilot.packets.findings.tcp import find as find_in_tcp
 from gns3server_copilot.packets.question import Question
 from gns3server_copilot.packets.reader import Capture
 from gns3server_copilot.packets.rows import ALIASES, FRAME_FIELDS, Row, frame_fields, rows_of
 from gns3server_copilot.packets.samples import Sample
 from gns3server_copilot.packets.survey import Survey
+from gns3server_copilot.packets.tcp import TcpTracker
+from gns3server_copilot.packets.tcp_feed import Repetitions, feed
+from gns3server_copilot.packets.tcp_feed import facts_of as tcp_facts
 from gns3server_copilot.packets.walk.frame import Frame
 
 #: Findings told at most; a broken network repeats itself.
@@ -40,11 +44,14 @@ class ProtocolQuestion:
         self._dissector: Dissector = _known(dissector_of(self.protocol))
         self._sample = Sample()
         self._broken = 0
+        self._tracker = TcpTracker()
         survey.watch(self.protocol, self._see)
 
     def _see(self, frame: Frame) -> bool:
         if not self._on_frame or all_hold(self._on_frame, frame_fields(frame, self._survey.first)):
             self._sample.offer(frame)
+            if self.protocol == "tcp":
+                feed(self._tracker, frame)
         return True
 
     def answer(self, budget: Budget) -> dict[str, Any]:
@@ -54,12 +61,12 @@ class ProtocolQuestion:
         rows = self._rows(frames, budget)
         whole = self._sample.whole and not budget.spent
         found = Rows(self.protocol, rows, whole)
-        findings = merged([*run_checks(self._definition, found), *find_all(found)])
+        findings = merged([*run_checks(self._definition, found), *self._find(found)])
         told: dict[str, Any] = {
             "protocol": self.protocol,
             "matching_frames": self._sample.matching,
             "messages": len(rows),
-            "facts": facts_of(self._definition, rows),
+            "facts": facts_of(self._definition, rows) | tcp_facts(self._tracker.counts),
             "findings": [finding.told() for finding in findings[:MOST_FINDINGS]],
             "packets": [self._shown(row, by_number[row.number]) for row in rows[: self._limit]],
         }
@@ -78,11 +85,19 @@ class ProtocolQuestion:
             told["notes"] = notes
         return told
 
+    def _find(self, found: Rows) -> Iterable[Finding]:
+        if self.protocol == "tcp":
+            return find_in_tcp(self._tracker, self._survey.last)
+        return find_all(found)
+
     def _rows(self, frames: Iterable[Frame], budget: Budget) -> list[Row]:
         rows: list[Row] = []
+        repeats = Repetitions()
         for count, frame in enumerate(frames):
             if not count % (INTERVAL // 10) and not budget.has_time():
                 break
+            if repeats.is_repetition(frame, self.protocol):
+                continue
             try:
                 found = rows_of(frame, self._dissector, self._survey.first)
             except Exception:

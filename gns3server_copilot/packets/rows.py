@@ -66,7 +66,7 @@ def rows_of(frame: Frame, dissector: Dissector, first: int) -> list[Row]:
     `first` is the time of the capture's first frame. Raises whatever broken bytes make the reader raise.
     """
     rows = []
-    for index, layer in enumerate(frame.layers):
+    for index, layer in enumerate(frame.own_layers):
         if layer.protocol == dissector.protocol:
             data = frame.data[layer.start : layer.end]
             vlans = tuple(
@@ -90,9 +90,9 @@ def frame_fields(frame: Frame, first: int) -> Fields:
     def add(name: str, value: Any) -> None:
         found.setdefault(name, []).append(value)
 
-    for layer in frame.layers:
+    for layer in frame.own_layers:
         at = layer.start
-        if layer.end < at + 4 or layer.protocol == "icmp":
+        if layer.end < at + 4:
             break
         if layer.protocol == "ethernet":
             add("frame.eth_dst", mac_text(data[at : at + 6]))

@@ -38,13 +38,17 @@ class Fact(KnowledgeModel):
     """How messages are summed up under a name: the distinct values of a field, how often each, how many messages."""
 
     field: Name | None = None
-    as_: Literal["values", "counts", "frames", "messages", "max", "any", "sequence"] = Field("values", alias="as")
+    as_: Literal["values", "counts", "frames", "messages", "max", "any", "sequence", "pairs", "map"] = Field("values", alias="as")
+    #: the second field of pairs and maps
+    other: Name | None = None
     when: tuple[Condition, ...] = ()
 
     @model_validator(mode="after")
     def _has_field(self) -> Self:
         if self.field is None and self.as_ not in ("frames", "messages"):
             raise ValueError(f"a fact as {self.as_} needs a field")
+        if (self.other is None) == (self.as_ in ("pairs", "map")):
+            raise ValueError("pairs and maps, and only they, need a field `other`")
         return self
 
 
@@ -112,7 +116,7 @@ class Protocol(KnowledgeFile):
     @model_validator(mode="after")
     def _names_its_own_fields(self) -> Self:
         used = set(self.columns)
-        used |= {fact.field for fact in self.facts.values() if fact.field}
+        used |= {name for fact in self.facts.values() for name in (fact.field, fact.other) if name}
         conditions = [*(one.when for one in self.facts.values()), *(one.where for one in self.filters)]
         used |= {condition.field for group in conditions for condition in group}
         for check in self.checks:

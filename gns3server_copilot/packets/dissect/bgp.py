@@ -255,10 +255,12 @@ def _prefixes(raw: bytes, family: int, *, labelled: bool = False) -> list[str]:
 
 def _fits(raw: bytes, longest: int) -> bool:
     """Whether these are prefixes of sensible lengths one after the other, without path identifiers between them."""
-    at = 0
+    at = defaults = 0
     while at < len(raw):
         length = raw[at]
-        if length > longest:
+        defaults += length == 0
+        # path identifiers are mostly small, and their zeros look like default routes
+        if length > longest or defaults > 1:
             return False
         at += 1 + (length + 7) // 8
     return at == len(raw)

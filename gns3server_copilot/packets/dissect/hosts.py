@@ -14,7 +14,7 @@ DHCP_TYPES = {
     7: "Release",
     8: "Inform",
     9: "Forcerenew",
-    10: "Leasequery",
+    10: "LeaseQuery",
     11: "LeaseUnassigned",
     12: "LeaseUnknown",
     13: "LeaseActive",
@@ -47,6 +47,7 @@ STATUS = {
     6: "no prefix available",
 }
 RELAYED = (12, 13)
+RELAY_MESSAGE = 9
 
 
 @dissects(
@@ -117,7 +118,8 @@ def dhcpv6(data: bytes, context: Context) -> list[Fields]:
         found["transaction_id"] = int.from_bytes(data[1:4])
         options = data[4:]
     _add_options(found, options)
-    return [found]
+    inner = [value for option, value in tlvs(options, "!HH") if kind in RELAYED and option == RELAY_MESSAGE]
+    return [found, *(message for value in inner if value for message in dhcpv6(value, context))]
 
 
 def _add_options(found: Fields, raw: bytes) -> None:
@@ -139,5 +141,5 @@ def _add_options(found: Fields, raw: bytes) -> None:
             found["status"] = named(STATUS, u16(value))
         elif kind == 23:
             found["dns_servers"] = [ip6(value, at) for at in range(0, len(value) - 15, 16)]
-        elif kind == 9 and value:
+        elif kind == RELAY_MESSAGE and value:
             found["relayed"] = named(DHCPV6_TYPES, value[0])

@@ -45,7 +45,8 @@ FIRST_STATUS = 8192
 @dissects("esp", "spi sequence src dst")
 def esp(data: bytes, context: Context) -> list[Fields]:
     """What is not encrypted."""
-    return [{"spi": u32(data), "sequence": u32(data, 4), "src": context.source, "dst": context.destination}]
+    found: Fields = {"spi": u32(data), "src": context.source, "dst": context.destination}
+    return [found | ({"sequence": u32(data, 4)} if len(data) >= 8 else {})]
 
 
 @dissects("ah", "spi sequence src dst")

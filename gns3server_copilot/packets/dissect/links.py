@@ -43,17 +43,18 @@ def vlan(data: bytes, context: Context) -> list[Fields]:
 
 @dissects("arp", "operation sender_mac sender_ip target_mac target_ip gratuitous probe")
 def arp(data: bytes, context: Context) -> list[Fields]:
-    """ARP for IPv4 on Ethernet; of other networks only the operation."""
+    """ARP for IPv4; for other networks only the operation. MAC addresses may have any length."""
     operation = named(ARP_OPERATIONS, u16(data, 6))
-    if data[4] != 6 or data[5] != 4:
+    size = data[4]
+    if data[5] != 4:
         return [{"operation": operation}]
-    sender, target = ip(data, 14), ip(data, 24)
+    sender, target = ip(data, 8 + size), ip(data, 12 + 2 * size)
     return [
         {
             "operation": operation,
-            "sender_mac": mac(data, 8),
+            "sender_mac": data[8 : 8 + size].hex(":"),
             "sender_ip": sender,
-            "target_mac": mac(data, 18),
+            "target_mac": data[12 + size : 12 + 2 * size].hex(":"),
             "target_ip": target,
             "gratuitous": sender == target,
             "probe": sender == "0.0.0.0",

@@ -9,8 +9,8 @@ from gns3server_copilot.packets.dissect.base import Context, Fields, dissects, n
 
 NTP_MODES = {
     0: "reserved",
-    1: "symmetric active",
-    2: "symmetric passive",
+    1: "sym-active",
+    2: "sym-passive",
     3: "client",
     4: "server",
     5: "broadcast",

@@ -12,6 +12,8 @@ IGMP_TYPES = {
     0x17: "Leave",
     0x22: "v3-Report",
 }
+#: Cisco's RGMP uses the types from here on.
+FIRST_RGMP = 0xFC
 RECORDS = {
     1: "include",
     2: "exclude",
@@ -38,6 +40,8 @@ PIM_TYPES = {
 def igmp(data: bytes, context: Context) -> list[Fields]:
     """Queries, reports and leaves of all versions."""
     kind = data[0]
+    if kind >= FIRST_RGMP:
+        return []
     found: Fields = {"type": named(IGMP_TYPES, kind), "src": context.source, "dst": context.destination}
     if kind == 0x22:
         return [found | _report3(data)]

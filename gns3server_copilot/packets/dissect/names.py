@@ -66,7 +66,7 @@ def dns(data: bytes, context: Context) -> list[Fields]:
 
 
 def _message(data: bytes, context: Context) -> Fields:
-    number, flags, questions, answers = struct.unpack_from("!HHHH", data)
+    number, flags, questions, *counts = struct.unpack_from("!HHHHHH", data)
     found: Fields = {
         "id": number,
         "response": bool(flags & 0x8000),
@@ -90,30 +90,34 @@ def _message(data: bytes, context: Context) -> Fields:
             at += 4
         if names:
             found |= {"query_names": names, "query_types": kinds}
-        if answers:
-            found |= _answers(data, at, answers)
+        if any(counts):
+            found |= _answers(data, at, counts[0], sum(counts))
     except (struct.error, ValueError, IndexError):
         found["truncated"] = True
     return found
 
 
-def _answers(data: bytes, at: int, count: int) -> Fields:
-    """Give the records that can be read; a broken one ends them."""
+def _answers(data: bytes, at: int, answers: int, records: int) -> Fields:
+    """Give the records that can be read; a broken one ends them.
+
+    Addresses are also of the additional records, `answers` only of the answer itself.
+    """
     shown: list[str] = []
     by_kind: dict[str, list[str]] = {"A": [], "AAAA": [], "CNAME": []}
     try:
-        for _ in range(count):
+        for number in range(records):
             name, at = _name(data, at)
             kind, _class, _ttl, length = struct.unpack_from("!HHIH", data, at)
             at += 10
             value = _value(data, kind, at, length)
             if kind in (1, 28, 5):
                 by_kind[TYPES[kind]].append(value)
-            shown.append(f"{name} {named(TYPES, kind)} {value}".rstrip())
+            if number < answers:
+                shown.append(f"{name} {named(TYPES, kind)} {value}".rstrip())
             at += length
     except (struct.error, ValueError, IndexError):
         pass
-    found: Fields = {"answers": shown}
+    found: Fields = {"answers": shown} if shown else {}
     for kind_name, values in by_kind.items():
         if values:
             found[f"{kind_name.lower()}_answers"] = values

@@ -7,16 +7,22 @@ from gns3server_copilot.packets.walk.network import PROTOCOLS
 
 ICMP_TYPES = {
     0: "echo-reply",
-    3: "unreachable",
     4: "source-quench",
     5: "redirect",
     8: "echo-request",
     9: "router-advert",
     10: "router-solicit",
-    11: "time-exceeded",
     12: "parameter-problem",
     13: "timestamp-request",
     14: "timestamp-reply",
+}
+TIME_EXCEEDED = {0: "ttl-exceeded", 1: "reassembly-exceeded"}
+UNREACHABLE_TYPES = {
+    0: "net-unreachable",
+    1: "host-unreachable",
+    2: "protocol-unreachable",
+    3: "port-unreachable",
+    4: "fragmentation-needed",
 }
 UNREACHABLE = {
     0: "network",
@@ -53,7 +59,7 @@ ICMPV6_TYPES = {
 UNREACHABLE6 = {0: "no route", 1: "administratively prohibited", 2: "beyond scope", 3: "address", 4: "port"}
 
 
-@dissects("ipv4", "src dst ttl protocol id length dscp ecn dont_fragment more_fragments fragment_offset options")
+@dissects("ipv4", "src dst ttl protocol id length dscp ecn dont_fragment more_fragments fragment_offset fragment options")
 def ipv4(data: bytes, context: Context) -> list[Fields]:
     """The header."""
     flags = u16(data, 6)
@@ -70,6 +76,7 @@ def ipv4(data: bytes, context: Context) -> list[Fields]:
             "dont_fragment": bool(flags & 0x4000),
             "more_fragments": bool(flags & 0x2000),
             "fragment_offset": (flags & 0x1FFF) * 8,
+            "fragment": bool(flags & 0x3FFF),
             "options": bool(data[0] & 15 > 5),
         }
     ]
@@ -97,14 +104,16 @@ def icmp(data: bytes, context: Context) -> list[Fields]:
     """Type and code; for errors also the packet that they are about."""
     kind, code = data[0], data[1]
     found: Fields = {"type": named(ICMP_TYPES, kind), "code": code, "sender": context.source}
-    if kind not in ICMP_TYPES:
-        found["type"] = f"type{kind}/code{code}"
     if kind == 3:
+        found["type"] = UNREACHABLE_TYPES.get(code, "unreachable")
         found["reason"] = named(UNREACHABLE, code)
         if code == 4:
             found["mtu"] = u16(data, 6)
     elif kind == 11:
+        found["type"] = TIME_EXCEEDED.get(code, "time-exceeded")
         found["reason"] = "reassembly" if code else "TTL in transit"
+    elif kind not in ICMP_TYPES:
+        found["type"] = f"type{kind}/code{code}"
     elif kind == 5:
         found["gateway"] = ip(data, 4)
     elif kind in (0, 8):

@@ -15,6 +15,7 @@ V2_HEADER, V3_HEADER = 24, 16
 #: reserved byte and wider options of a version 3 description
 V3_DBD_EXTRA = 4
 LSA_HEADER = 20
+REQUEST = 12
 MAX_AGE = 3600
 
 COMMON = (
@@ -89,6 +90,14 @@ def _add_lsas(found: Fields, data: bytes, body: int) -> None:
     end = min(len(data), u16(data, 2))
     kind = found["type"]
     at = {"DBD": body + 8 + (V3_DBD_EXTRA if body == V3_HEADER else 0), "LSU": body + 4, "LSAck": body}.get(kind, end)
+    if kind == "LSR":
+        requests = [data[one : one + REQUEST] for one in range(body, end - REQUEST + 1, REQUEST)]
+        if requests:
+            found |= {
+                "lsa_types": [u32(request) for request in requests],
+                "lsa_ids": [ip(request, 4) for request in requests],
+                "advertising_routers": [ip(request, 8) for request in requests],
+            }
     headers = []
     while at + LSA_HEADER <= end:
         headers.append(data[at : at + LSA_HEADER])

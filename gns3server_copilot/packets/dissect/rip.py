@@ -8,9 +8,10 @@ COMMANDS = {1: "Request", 2: "Response"}
 INFINITY = 16
 ENTRY = 20
 AUTHENTICATION = 0xFFFF
+PASSWORD, SIGNED = 2, 3
 
 
-@dissects("rip", "command version src dst routes networks masks next_hops metrics tags auth_type password infinity")
+@dissects("rip", "command version src dst routes networks masks next_hops metrics tags auth_type password infinity whole_table")
 def rip(data: bytes, context: Context) -> list[Fields]:
     """Versions 1 and 2."""
     found: Fields = {
@@ -19,17 +20,22 @@ def rip(data: bytes, context: Context) -> list[Fields]:
         "src": context.source,
         "dst": context.destination,
     }
-    entries = [data[at : at + ENTRY] for at in range(4, len(data) - ENTRY + 1, ENTRY)]
     routes = []
-    for entry in entries:
+    at, end = 4, len(data)
+    while at + ENTRY <= end:
+        entry = data[at : at + ENTRY]
+        at += ENTRY
         if u16(entry) == AUTHENTICATION:
-            kind = u16(entry, 2)
-            # the digest at the packet's end has type 1 where a key's number belongs
-            found.setdefault("auth_type", kind)
-            if kind == 2:
+            found["auth_type"] = u16(entry, 2)
+            if found["auth_type"] == PASSWORD:
                 found["password"] = text(entry[4:])
-        else:
+            elif found["auth_type"] == SIGNED:
+                # the digest follows where the entry says that the packet ends
+                end = min(end, u16(entry, 4))
+        elif u16(entry):
             routes.append(entry)
+        else:
+            found["whole_table"] = True
     if routes:
         metrics = [u32(route, 16) for route in routes]
         found |= {

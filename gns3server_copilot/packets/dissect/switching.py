@@ -41,10 +41,10 @@ def stp(data: bytes, context: Context) -> list[Fields]:
         "bridge_priority": packet.bridge_priority << 12,
         "bridge_ext": packet.bridge_extension,
         "port": packet.port,
-        "message_age": packet.message_age / 256,
-        "max_age": packet.max_age / 256,
-        "hello": packet.hello / 256,
-        "forward_delay": packet.forward_delay / 256,
+        "message_age": _seconds(packet.message_age),
+        "max_age": _seconds(packet.max_age),
+        "hello": _seconds(packet.hello),
+        "forward_delay": _seconds(packet.forward_delay),
     }
     if packet.version >= 2:
         found |= {
@@ -61,6 +61,11 @@ def stp(data: bytes, context: Context) -> list[Fields]:
         # region name, revision, digest; then the common tree, then 16 bytes for each instance
         found |= {"region": text(data[39:71]), "msti_count": max(0, (u16(data, 36) - 64) // 16)}
     return [found]
+
+
+def _seconds(raw: int) -> float:
+    """A time in 1/256 seconds, as an integer where it is one."""
+    return raw // 256 if raw % 256 == 0 else round(raw / 256, 2)
 
 
 def _pvst_vlan(raw: bytes) -> Fields:

@@ -11,6 +11,7 @@ from gns3server_copilot.packets.walk.steps import HANDLERS, Layer, MalformedErro
 
 #: No real frame is nested deeper; made ones would go on for ever.
 MOST_LAYERS = 24
+QUOTING = ("icmp", "icmpv6")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,14 @@ class Frame:
     fragment: bool
     #: whether the layers depend on more than types, protocols and ports
     peeked: bool
+
+    @property
+    def own_layers(self) -> tuple[Layer, ...]:
+        """The layers without those of a packet that an ICMP error quotes."""
+        for index, layer in enumerate(self.layers):
+            if layer.protocol in QUOTING:
+                return self.layers[: index + 1]
+        return self.layers
 
     @property
     def data(self) -> bytes:

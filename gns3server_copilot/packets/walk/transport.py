@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gns3server_copilot.packets.walk.steps import Layer, MalformedError, State, handles, u16
+from gns3server_copilot.packets.walk.steps import Layer, MalformedError, State, handles, u16, u32
 
 UDP_PORTS = {
     53: "dns",
@@ -92,6 +92,8 @@ TCP_PORTS = {
 HTTP_STARTS = (b"GET ", b"POST", b"HEAD", b"PUT ", b"DELE", b"OPTI", b"PATC", b"CONN", b"TRAC", b"HTTP")
 TLS_TYPES = (20, 21, 22, 23)
 BGP_MARKER = b"\xff" * 16
+FLOW_SAMPLE, RAW_HEADER, SAMPLED_ETHERNET = 1, 1, 1
+MOST_RECORDS = 64
 
 
 @handles("udp")
@@ -187,4 +189,24 @@ def radius(data: bytes, at: int, end: int, state: State) -> Layer | None:
         if data[at] == 79:
             return Layer("eap", at + 2, min(stop, at + data[at + 1]))
         at += data[at + 1]
+    return None
+
+
+@handles("sflow")
+def sflow(data: bytes, at: int, end: int, state: State) -> Layer | None:
+    """The first sampled frame of a version 5 datagram."""
+    state.peeked = True
+    if u32(data, at) != 5:
+        return None
+    at += 24 + (4 if u32(data, at + 4) == 1 else 16)
+    for _ in range(min(u32(data, at - 4), MOST_RECORDS)):
+        kind, length = u32(data, at), u32(data, at + 4)
+        if kind == FLOW_SAMPLE:
+            record = at + 40
+            for _ in range(min(u32(data, at + 36), MOST_RECORDS)):
+                if u32(data, record) == RAW_HEADER and u32(data, record + 8) == SAMPLED_ETHERNET:
+                    start = record + 24
+                    return Layer("ethernet", start, min(end, start + u32(data, record + 20)))
+                record += 8 + u32(data, record + 4)
+        at += 8 + length
     return None
