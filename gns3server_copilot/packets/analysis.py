@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gns3server_copilot.packets.budget import Budget
+from gns3server_copilot.packets.overview import Overview
 from gns3server_copilot.packets.protocol_answer import answer_protocol
 from gns3server_copilot.packets.question import CONVERSATIONS, Question
 from gns3server_copilot.packets.reader import Capture
@@ -23,8 +24,9 @@ def answer(question: Question) -> dict[str, Any]:
         if question.protocol:
             told = answer_protocol(question, capture, survey, budget)
         else:
+            overview = Overview(question.definitions, survey)
             survey.run(capture, budget)
-            told = {}
+            told = overview.told(budget)
     notes = told.pop("notes", [])
     told = summary(survey, capture, budget) | told
     notes = told.pop("notes", []) + notes

@@ -6,14 +6,20 @@ a summary read more than 100,000 frames a second.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
+from gns3server_copilot.packets.tcp import Half, Stream
+from gns3server_copilot.packets.walk.steps import Layer
+
 TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
+#: Protocols that carry nothing else: EIGRP, OSPF, PIM, VRRP.
+LEAVES = (88, 89, 103, 112)
 
 #: The last byte of a key: what it is, whether it is tagged, whether TCP or UDP carries data.
 _TAILS = {
     (number, tagged, data): bytes([number, tagged << 1 | data])
-    for number in (TCP, UDP, ICMP, ICMPV6)
+    for number in (TCP, UDP, ICMP, ICMPV6, *LEAVES)
     for tagged in (False, True)
     for data in (False, True)
 }
@@ -35,6 +41,24 @@ class Flow:
     bytes: int = 0
     #: whether each frame has to be looked at, not only counted
     watched: bool = False
+    #: where the TCP header begins, and where the length of the packet is, for flows whose connection is followed
+    tcp_at: int = 0
+    length_at: int = 0
+    #: bytes that this length counts before the TCP header
+    length_of_headers: int = 0
+    #: the connection, and what this end and the other have sent of it
+    stream: Stream | None = None
+    half: Half | None = None
+    other: Half | None = None
+
+    def follow(self, layers: tuple[Layer, ...]) -> None:
+        """Note where a flow of TCP over IP has what following its connection takes."""
+        for below, layer in itertools.pairwise(layers):
+            if layer.protocol == "tcp":
+                ipv4 = below.protocol == "ipv4"
+                self.tcp_at = layer.start
+                self.length_at = below.start + (2 if ipv4 else 4)
+                self.length_of_headers = layer.start - below.start if ipv4 else 0
 
 
 def flow_key(data: bytes) -> bytes | None:
@@ -72,4 +96,6 @@ def flow_key(data: bytes) -> bytes | None:
         return data[addresses : body + 4] + _TAILS[UDP, tagged, length > 8] if 8 <= length <= end - body else None
     if protocol in (ICMP, ICMPV6) and end >= body + 8:
         return data[addresses : body + 1] + _TAILS[protocol, tagged, False]
+    if protocol in LEAVES and end > body:
+        return data[addresses:body] + _TAILS[protocol, tagged, False]
     return None

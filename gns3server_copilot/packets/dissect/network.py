@@ -59,7 +59,7 @@ ICMPV6_TYPES = {
 UNREACHABLE6 = {0: "no route", 1: "administratively prohibited", 2: "beyond scope", 3: "address", 4: "port"}
 
 
-@dissects("ipv4", "src dst ttl protocol id length dscp ecn dont_fragment more_fragments fragment_offset fragment options")
+@dissects("ipv4", "src dst ttl protocol id length header_length dscp ecn dont_fragment more_fragments fragment_offset fragment options")
 def ipv4(data: bytes, context: Context) -> list[Fields]:
     """The header."""
     flags = u16(data, 6)
@@ -71,6 +71,7 @@ def ipv4(data: bytes, context: Context) -> list[Fields]:
             "protocol": PROTOCOLS.get(data[9], str(data[9])),
             "id": u16(data, 4),
             "length": u16(data, 2),
+            "header_length": (data[0] & 15) * 4,
             "dscp": data[1] >> 2,
             "ecn": data[1] & 3,
             "dont_fragment": bool(flags & 0x4000),
@@ -99,11 +100,12 @@ def ipv6(data: bytes, context: Context) -> list[Fields]:
     ]
 
 
-@dissects("icmp", "type code reason id seq sender mtu gateway about_src about_dst about_protocol")
+@dissects("icmp", "type code reason id seq sender src dst mtu gateway about_src about_dst about_protocol")
 def icmp(data: bytes, context: Context) -> list[Fields]:
     """Type and code; for errors also the packet that they are about."""
     kind, code = data[0], data[1]
     found: Fields = {"type": named(ICMP_TYPES, kind), "code": code, "sender": context.source}
+    found |= {"src": context.source, "dst": context.destination}
     if kind == 3:
         found["type"] = UNREACHABLE_TYPES.get(code, "unreachable")
         found["reason"] = named(UNREACHABLE, code)
@@ -129,12 +131,13 @@ def icmp(data: bytes, context: Context) -> list[Fields]:
 
 @dissects(
     "icmpv6",
-    "type code reason id seq sender mtu target prefixes router_lifetime link_address about_src about_dst groups",
+    "type code reason id seq sender src dst mtu target prefixes router_lifetime link_address about_src about_dst groups",
 )
 def icmpv6(data: bytes, context: Context) -> list[Fields]:
     """Type and code, neighbour discovery, multicast listeners."""
     kind, code = data[0], data[1]
     found: Fields = {"type": named(ICMPV6_TYPES, kind), "code": code, "sender": context.source}
+    found |= {"src": context.source, "dst": context.destination}
     options = b""
     if kind == 1:
         found["reason"] = named(UNREACHABLE6, code)

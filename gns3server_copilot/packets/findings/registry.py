@@ -7,7 +7,18 @@ from collections.abc import Iterator
 
 from gns3server_copilot.packets.findings.base import Finding, Rows
 
-MODULES: dict[str, str] = {}
+MODULES = {
+    "arp": "arp",
+    "dhcp": "dhcp",
+    "dns": "requests",
+    "hsrp": "redundancy",
+    "icmp": "requests",
+    "icmpv6": "requests",
+    "ospf": "ospf",
+    "ospfv3": "ospf",
+    "stp": "stp",
+    "vrrp": "redundancy",
+}
 
 
 def find_all(rows: Rows) -> Iterator[Finding]:
