@@ -15,7 +15,7 @@ BETWEEN = re.compile(r"\s*(?:<?[-–—−=]+>?|[↔→←⇄⟷]|\bto\b|\band\b
 
 
 def find_link(wanted: str, topology: Topology) -> Link:
-    """Give the link that `wanted` names: its id, `R1-R2`, `R1:g0/0-R2:g0/1`, one end `R1:g0/0`, or a node with one link.
+    """Give the link that `wanted` names: its id, `R1-R2`, `R1:g0/0-R2:g0/1`, or one end: `R1:g0/0`, `PC1`.
 
     Raises ToolError that lists the links it may mean, or those there are.
     """

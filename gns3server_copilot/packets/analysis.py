@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from gns3server_copilot.packets.budget import Budget
+from gns3server_copilot.packets.conditions import all_hold, condition_from
 from gns3server_copilot.packets.overview import Overview
 from gns3server_copilot.packets.protocol_answer import answer_protocol
 from gns3server_copilot.packets.question import CONVERSATIONS, Question
 from gns3server_copilot.packets.reader import Capture
 from gns3server_copilot.packets.records import SECOND
+from gns3server_copilot.packets.rows import frame_fields
 from gns3server_copilot.packets.survey import Survey
 
 
@@ -24,6 +26,9 @@ def answer(question: Question) -> dict[str, Any]:
         if question.protocol:
             told = answer_protocol(question, capture, survey, budget)
         else:
+            if question.where:
+                conditions = [condition_from(raw) for raw in question.where]
+                survey.accepts = lambda frame: all_hold(conditions, frame_fields(frame, survey.start))
             overview = Overview(question.definitions, survey)
             survey.run(capture, budget)
             told = overview.told(budget)
@@ -38,7 +43,7 @@ def summary(survey: Survey, capture: Capture, budget: Budget) -> dict[str, Any]:
     conversations, count = survey.conversations.top(CONVERSATIONS)
     told: dict[str, Any] = {
         "frames": survey.frames,
-        "bytes": survey.bytes,
+        "bytes": survey.octets,
         "seconds": round(survey.seconds, 6),
         "link_type": survey.link_type,
         "protocols": survey.protocols(),

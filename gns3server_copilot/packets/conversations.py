@@ -20,7 +20,7 @@ class Way:
     """One direction of a conversation; times are in nanoseconds."""
 
     frames: int
-    bytes: int
+    octets: int
     first: int
     last: int
 
@@ -55,10 +55,10 @@ class Conversations:
             key = (flow.protocol, flow.source, flow.destination)
             way = self._ways.get(key)
             if way is None:
-                self._ways[key] = Way(flow.frames, flow.bytes, flow.first, flow.last)
+                self._ways[key] = Way(flow.frames, flow.octets, flow.first, flow.last)
             else:
                 way.frames += flow.frames
-                way.bytes += flow.bytes
+                way.octets += flow.octets
                 way.first, way.last = min(way.first, flow.first), max(way.last, flow.last)
 
     def top(self, limit: int) -> tuple[list[dict[str, Any]], int]:
@@ -70,7 +70,7 @@ class Conversations:
                 both[1] = way
             else:
                 merged[protocol, source, destination] = [way, None]
-        ordered = sorted(merged.items(), key=lambda item: -sum(way.bytes for way in item[1] if way))
+        ordered = sorted(merged.items(), key=lambda item: -sum(way.octets for way in item[1] if way))
         return [_told(key, *ways) for key, ways in ordered[:limit]], len(merged)
 
     def one_way(self) -> list[tuple[str, str, str, int]]:
@@ -91,7 +91,7 @@ def _told(key: Ends, there: Way | None, back: Way | None) -> dict[str, Any]:
         "b": end_text(protocol, destination),
         "frames_a_to_b": there.frames if there else 0,
         "frames_b_to_a": back.frames if back else 0,
-        "bytes": sum(way.bytes for way in ways),
+        "bytes": sum(way.octets for way in ways),
         "seconds": round((max(way.last for way in ways) - min(way.first for way in ways)) / SECOND, 3),
     }
 

@@ -38,7 +38,7 @@ class Flow:
     first: int
     last: int = 0
     frames: int = 0
-    bytes: int = 0
+    octets: int = 0
     #: whether each frame has to be looked at, not only counted
     watched: bool = False
     #: where the TCP header begins, and where the length of the packet is, for flows whose connection is followed

@@ -56,7 +56,9 @@ class Overview:
         told: dict[str, Any] = {"findings": [finding.told() for finding in findings[:MOST_FINDINGS]]}
         if self._more:
             names = ", ".join(sorted(self._more - {FRAGMENTS}) or ["ip"])
-            told["notes"] = [f"Findings on {names} are of the first {MOST_FRAMES:,} frames; ask about the protocol for all."]
+            told["notes"] = [
+                f"Findings on {names} are of the first {MOST_FRAMES:,} frames; ask about the protocol for all."
+            ]
         return told
 
     def _find(self, budget: Budget) -> Iterator[Finding]:
@@ -82,7 +84,7 @@ class Overview:
         for frame in frames:
             if not repeats.is_repetition(frame, protocol):
                 try:
-                    rows += rows_of(frame, dissector, self._survey.first)
+                    rows += rows_of(frame, dissector, self._survey.start)
                 except Exception:
                     # whatever a broken packet makes a reader raise, it is the packet that is broken
                     continue

@@ -9,8 +9,8 @@ from typing import Any
 from gns3server_copilot.packets.budget import INTERVAL, Budget
 from gns3server_copilot.packets.checks import run_checks
 from gns3server_copilot.packets.conditions import Condition, all_hold, condition_from
-from gns3server_copilot.packets.dissect.registry import dissector_of
 from gns3server_copilot.packets.dissect.base import Dissector
+from gns3server_copilot.packets.dissect.registry import dissector_of
 from gns3server_copilot.packets.facts import facts_of
 from gns3server_copilot.packets.findings.base import Finding, Rows, merged
 from gns3server_copilot.packets.findings.registry import find_all
@@ -48,7 +48,7 @@ class ProtocolQuestion:
         survey.watch(self.protocol, self._see)
 
     def _see(self, frame: Frame) -> bool:
-        if not self._on_frame or all_hold(self._on_frame, frame_fields(frame, self._survey.first)):
+        if not self._on_frame or all_hold(self._on_frame, frame_fields(frame, self._survey.start)):
             self._sample.offer(frame)
             if self.protocol == "tcp":
                 feed(self._tracker, frame)
@@ -99,7 +99,7 @@ class ProtocolQuestion:
             if repeats.is_repetition(frame, self.protocol):
                 continue
             try:
-                found = rows_of(frame, self._dissector, self._survey.first)
+                found = rows_of(frame, self._dissector, self._survey.start)
             except Exception:
                 # whatever a broken packet makes a reader raise, it is the packet that is broken
                 self._broken += 1
@@ -109,7 +109,7 @@ class ProtocolQuestion:
 
     def _shown(self, row: Row, frame: Frame) -> dict[str, Any]:
         shown: dict[str, Any] = {"number": row.number, "time": round(row.time, 6)}
-        general = frame_fields(frame, self._survey.first) if any("." in name for name in self._columns) else {}
+        general = frame_fields(frame, self._survey.start) if any("." in name for name in self._columns) else {}
         for name in self._columns:
             value = general.get(name) if "." in name else row.get(name)
             if value is not None:

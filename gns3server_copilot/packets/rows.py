@@ -69,9 +69,7 @@ def rows_of(frame: Frame, dissector: Dissector, first: int) -> list[Row]:
     for index, layer in enumerate(frame.own_layers):
         if layer.protocol == dissector.protocol:
             data = frame.data[layer.start : layer.end]
-            vlans = tuple(
-                u16(frame.data, one.start) & 0xFFF for one in frame.layers[:index] if one.protocol == "vlan"
-            )
+            vlans = tuple(u16(frame.data, one.start) & 0xFFF for one in frame.layers[:index] if one.protocol == "vlan")
             for fields in dissector.read(data, Context(frame, index)):
                 rows.append(Row(frame.number, (frame.record.time - first) / SECOND, vlans, fields))
     return rows

@@ -32,13 +32,17 @@ class Survey:
 
     watchers: dict[str, list[Watcher]] = field(default_factory=dict)
     frames: int = 0
-    bytes: int = 0
+    octets: int = 0
+    #: of the capture's first frame, from which times are counted
+    start: int = 0
     first: int = 0
     last: int = 0
     malformed: int = 0
     cut: int = 0
     fragments: int = 0
     tracker: TcpTracker | None = None
+    #: says which frames count; all where there is none
+    accepts: Callable[[Frame], bool] | None = None
     _flows: dict[object, Flow] = field(default_factory=dict)
     _walker: Walker = field(default_factory=Walker)
 
@@ -52,6 +56,9 @@ class Survey:
 
     def run(self, capture: Capture, budget: Budget) -> None:
         """Read the capture as far as the budget goes."""
+        if self.accepts is not None:
+            self._run_choosing(capture, budget, self.accepts)
+            return
         flows = self._flows
         segment = self._segment
         number = cut = 0
@@ -62,10 +69,11 @@ class Survey:
             number += 1
             time, length, data, link_type = record
             if number == 1:
-                self.first = last = time
+                self.start = self.first = last = time
             key = None
             if link_type == ETHERNET:
-                try:
+                # contextlib.suppress would cost as much as the key itself
+                try:  # noqa: SIM105
                     key = flow_key(data)
                 except IndexError:
                     pass
@@ -75,18 +83,40 @@ class Survey:
             elif flow.tcp_at:
                 segment(number, record, flow)
             flow.frames += 1
-            flow.bytes += length
+            flow.octets += length
             flow.last = time
             if len(data) < length:
                 cut += 1
             if time > last:
                 last = time
         self.frames, self.cut, self.last = number, cut, last
-        self.bytes = sum(flow.bytes for flow in flows.values())
+        self.octets = sum(flow.octets for flow in flows.values())
+
+    def _run_choosing(self, capture: Capture, budget: Budget, accepts: Callable[[Frame], bool]) -> None:
+        """Read as `run` does, but count only the frames that are accepted; each has to be walked through for that."""
+        for number, record in enumerate(capture.records()):
+            if not number % INTERVAL and not budget.allows(number):
+                break
+            if number == 0:
+                self.start = record.time
+            frame = self._walker.frame(number + 1, record)
+            if not accepts(frame):
+                continue
+            flow = self._take(frame, record, None)
+            flow.frames += 1
+            flow.octets += record.length
+            flow.last = record.time
+            self.first = self.first or record.time
+            self.last = max(self.last, record.time)
+            self.frames += 1
+            self.cut += frame.cut
+        self.octets = sum(flow.octets for flow in self._flows.values())
 
     def _walk(self, number: int, record: Record, key: bytes | None) -> Flow:
         """Walk through a frame, show it to who watches for it, and give its flow."""
-        frame = self._walker.frame(number, record)
+        return self._take(self._walker.frame(number, record), record, key)
+
+    def _take(self, frame: Frame, record: Record, key: bytes | None) -> Flow:
         self.malformed += frame.malformed
         self.fragments += frame.fragment
         watched = bool(self.watchers) and self._show(frame)
@@ -141,9 +171,14 @@ class Survey:
             stream = flow.stream = tracker.between(flow.source, flow.destination)
             if stream is not None:
                 flow.half, flow.other = stream.halves[flow.source], stream.halves[flow.destination]
-        if stream is not None and not flags & UNUSUAL and flow.half is not None and flow.other is not None:
-            if tracker.usual(stream, flow.half, flow.other, time, seq, ack, window, payload):
-                return
+        if (
+            stream is not None
+            and not flags & UNUSUAL
+            and flow.half is not None
+            and flow.other is not None
+            and tracker.usual(stream, flow.half, flow.other, time, seq, ack, window, payload)
+        ):
+            return
         tracker.segment(number, time, flow.source, flow.destination, seq, ack, flags, window, payload)
 
     @property

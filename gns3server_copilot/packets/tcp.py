@@ -1,7 +1,7 @@
 """Follows TCP connections segment by segment: set-up, end, losses, as the two ends would see them.
 
-What counts as what is as Wireshark documents its "TCP Analysis", so that numbers can be compared. Kept lean: it looks at
-every TCP segment of a capture.
+What counts as what is as Wireshark documents its "TCP Analysis", so that numbers can be compared. Kept lean: it looks
+at every TCP segment of a capture.
 """
 
 from __future__ import annotations

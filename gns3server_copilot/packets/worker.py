@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,8 @@ def _read(process: Process, output: bytes, complaints: bytes) -> dict[str, Any]:
 
 
 def _kill(process: Process) -> None:
-    try:
+    with suppress(ProcessLookupError):
         process.kill()
-    except ProcessLookupError:
-        pass
 
 
 def _environment() -> dict[str, str]:

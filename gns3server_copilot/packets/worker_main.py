@@ -10,6 +10,7 @@ import json
 import resource
 import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 from gns3server_copilot.packets.analysis import answer
@@ -43,10 +44,8 @@ def _answer(question: Question) -> dict[str, Any]:
 
 
 def _die_with_the_server() -> None:
-    try:
+    with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (OSError, AttributeError):
-        pass
 
 
 if __name__ == "__main__":

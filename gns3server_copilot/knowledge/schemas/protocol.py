@@ -38,7 +38,9 @@ class Fact(KnowledgeModel):
     """How messages are summed up under a name: the distinct values of a field, how often each, how many messages."""
 
     field: Name | None = None
-    as_: Literal["values", "counts", "frames", "messages", "max", "any", "sequence", "pairs", "map"] = Field("values", alias="as")
+    as_: Literal["values", "counts", "frames", "messages", "max", "any", "sequence", "pairs", "map"] = Field(
+        "values", alias="as"
+    )
     #: the second field of pairs and maps
     other: Name | None = None
     when: tuple[Condition, ...] = ()
@@ -105,7 +107,7 @@ class Protocol(KnowledgeFile):
     aliases: tuple[str, ...] = ()
     fields: dict[Name, Text] = Field(min_length=1)
     columns: tuple[Name, ...] = Field(min_length=1)
-    facts: dict[Name, Fact] = {}
+    facts: dict[Name, Fact] = Field(default_factory=dict)
     filters: tuple[Filter, ...] = ()
     checks: tuple[Check, ...] = ()
 

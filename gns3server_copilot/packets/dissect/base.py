@@ -83,7 +83,9 @@ def dissects(protocol: str, fields: str) -> Callable[[Reader], Reader]:
     return register
 
 
-def tlvs(data: bytes, head: str = "!BB", *, inclusive: bool = False, type_mask: int = -1) -> Iterator[tuple[int, bytes]]:
+def tlvs(
+    data: bytes, head: str = "!BB", *, inclusive: bool = False, type_mask: int = -1
+) -> Iterator[tuple[int, bytes]]:
     """Give type and value of each TLV; a broken one ends them.
 
     `head` is the format of type and length. `inclusive` lengths count type and length themselves.

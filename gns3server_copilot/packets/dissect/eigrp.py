@@ -35,7 +35,8 @@ def eigrp(data: bytes, context: Context) -> list[Fields]:
         "src": context.source,
         "dst": context.destination,
     }
-    routes, unreachable = [], []
+    routes: list[str] = []
+    unreachable: list[str] = []
     for tlv in packet.tlvlist:
         if isinstance(tlv, layers.EIGRPParam):
             values = [tlv.k1, tlv.k2, tlv.k3, tlv.k4, tlv.k5]

@@ -105,7 +105,7 @@ def _dhcp_option(kind: int, value: bytes) -> Fields:
 
 @dissects(
     "dhcpv6",
-    "message transaction_id client_id server_id addresses prefixes dns_servers domains status relayed hop_count src dst",
+    "message transaction_id client_id server_id addresses prefixes dns_servers status relayed hop_count src dst",
 )
 def dhcpv6(data: bytes, context: Context) -> list[Fields]:
     """One message; what a relay carries is in `relayed`."""

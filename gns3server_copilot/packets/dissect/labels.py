@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from gns3server_copilot.packets.dissect.base import Context, Fields, dissects, ip, named, prefix4, prefix6, tlvs, u16, u32
+from gns3server_copilot.packets.dissect.base import (
+    Context,
+    Fields,
+    dissects,
+    ip,
+    named,
+    prefix4,
+    prefix6,
+    tlvs,
+    u16,
+    u32,
+)
 
 MESSAGES = {
     0x0001: "Notification",
@@ -51,8 +62,8 @@ BFD_DIAGNOSTICS = {
 
 @dissects(
     "ldp",
-    "message lsr_id message_id hello_hold targeted transport_address keepalive_time fec_prefixes label addresses status "
-    "fatal src dst",
+    "message lsr_id message_id hello_hold targeted transport_address keepalive_time fec_prefixes label addresses "
+    "status fatal src dst",
 )
 def ldp(data: bytes, context: Context) -> list[Fields]:
     """Each message of each PDU."""

@@ -67,7 +67,8 @@ def _report3(data: bytes) -> Fields:
 
 
 @dissects(
-    "pim", "type version src dst hold_time dr_priority generation_id upstream groups joined pruned rp_addresses register"
+    "pim",
+    "type version src dst hold_time dr_priority generation_id upstream groups joined pruned rp_addresses register",
 )
 def pim(data: bytes, context: Context) -> list[Fields]:
     """Hellos and joins; of the other messages the kind."""
@@ -88,10 +89,7 @@ def pim(data: bytes, context: Context) -> list[Fields]:
                 found["generation_id"] = u32(value)
     elif kind in (3, 6, 7):
         found |= _join_prune(data)
-    elif kind == 8:
-        address, _ = _unicast(data, 8)
-        found["rp_addresses"] = [address]
-    elif kind == 4:
+    elif kind in (4, 8):
         address, _ = _unicast(data, 8)
         found["rp_addresses"] = [address]
     return [found]
@@ -100,7 +98,9 @@ def pim(data: bytes, context: Context) -> list[Fields]:
 def _join_prune(data: bytes) -> Fields:
     upstream, at = _unicast(data, 4)
     found: Fields = {"upstream": upstream, "hold_time": u16(data, at + 2)}
-    groups, joined, pruned = [], [], []
+    groups: list[str] = []
+    joined: list[str] = []
+    pruned: list[str] = []
     count, at = data[at + 1], at + 4
     for _ in range(count):
         size = 4 if data[at] == 1 else 16

@@ -59,7 +59,11 @@ ICMPV6_TYPES = {
 UNREACHABLE6 = {0: "no route", 1: "administratively prohibited", 2: "beyond scope", 3: "address", 4: "port"}
 
 
-@dissects("ipv4", "src dst ttl protocol id length header_length dscp ecn dont_fragment more_fragments fragment_offset fragment options")
+@dissects(
+    "ipv4",
+    "src dst ttl protocol id length header_length dscp ecn dont_fragment more_fragments fragment_offset fragment "
+    "options",
+)
 def ipv4(data: bytes, context: Context) -> list[Fields]:
     """The header."""
     flags = u16(data, 6)
@@ -131,7 +135,8 @@ def icmp(data: bytes, context: Context) -> list[Fields]:
 
 @dissects(
     "icmpv6",
-    "type code reason id seq sender src dst mtu target prefixes router_lifetime link_address about_src about_dst groups",
+    "type code reason id seq sender src dst mtu target prefixes router_lifetime link_address about_src about_dst "
+    "groups",
 )
 def icmpv6(data: bytes, context: Context) -> list[Fields]:
     """Type and code, neighbour discovery, multicast listeners."""

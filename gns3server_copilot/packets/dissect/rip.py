@@ -11,7 +11,10 @@ AUTHENTICATION = 0xFFFF
 PASSWORD, SIGNED = 2, 3
 
 
-@dissects("rip", "command version src dst routes networks masks next_hops metrics tags auth_type password infinity whole_table")
+@dissects(
+    "rip",
+    "command version src dst routes networks masks next_hops metrics tags auth_type password infinity whole_table",
+)
 def rip(data: bytes, context: Context) -> list[Fields]:
     """Versions 1 and 2."""
     found: Fields = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gns3server_copilot.packets.dissect.base import Context, Fields, dissects, ip, named, text, tlvs, u16, u32
-from gns3server_copilot.packets.layers.serial import SLARP_TYPES, SLARP, CiscoHDLC, FrameRelay
+from gns3server_copilot.packets.layers.serial import SLARP, SLARP_TYPES, CiscoHDLC, FrameRelay
 
 PPP_PROTOCOLS = {
     0x0021: "IPv4",

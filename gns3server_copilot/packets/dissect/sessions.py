@@ -21,7 +21,14 @@ TELNET_COMMANDS = {
     253: "DO",
     254: "DONT",
 }
-TELNET_OPTIONS = {1: "echo", 3: "suppress go ahead", 5: "status", 24: "terminal type", 31: "window size", 34: "line mode"}
+TELNET_OPTIONS = {
+    1: "echo",
+    3: "suppress go ahead",
+    5: "status",
+    24: "terminal type",
+    31: "window size",
+    34: "line mode",
+}
 IAC = 255
 LONGEST_TEXT = 200
 SSH_MESSAGES = {20: "key exchange init", 21: "new keys", 1: "disconnect"}

@@ -14,9 +14,9 @@ PVST_VLAN_TLV = 0
 
 @dissects(
     "stp",
-    "version bpdu_type flags topology_change tc_ack proposal agreement learning forwarding port_role root root_priority "
-    "root_ext root_cost bridge bridge_priority bridge_ext port message_age max_age hello forward_delay pvst_vlan "
-    "region msti_count src",
+    "version bpdu_type flags topology_change tc_ack proposal agreement learning forwarding port_role root "
+    "root_priority root_ext root_cost bridge bridge_priority bridge_ext port message_age max_age hello forward_delay "
+    "pvst_vlan region msti_count src",
 )
 def stp(data: bytes, context: Context) -> list[Fields]:
     """BPDUs of all versions, Cisco's per VLAN ones too. Times in seconds."""
@@ -91,9 +91,7 @@ def lacp(data: bytes, context: Context) -> list[Fields]:
             f"{name}_system": mac(data, at + 2),
             f"{name}_key": u16(data, at + 8),
             f"{name}_port": u16(data, at + 12),
-            f"{name}_state": "".join(
-                letter if state & 0x80 >> bit else "*" for bit, letter in enumerate(LACP_BITS)
-            ),
+            f"{name}_state": "".join(letter if state & 0x80 >> bit else "*" for bit, letter in enumerate(LACP_BITS)),
             f"{name}_flags": state,
         }
     found["actor_port_priority"] = u16(data, 14)

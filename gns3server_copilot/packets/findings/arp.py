@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from gns3server_copilot.packets.findings.base import Finding, Rows
@@ -46,4 +47,6 @@ def _duplicates(rows: Rows) -> Iterator[Finding]:
     for (_, address), macs in owners.items():
         if len(macs) > 1:
             said = f"{address} is used by {' and by '.join(macs)}: two devices have the same address."
-            yield Finding("arp_duplicate_address", "arp", "error", said, tuple(sum(macs.values(), [])))
+            yield Finding(
+                "arp_duplicate_address", "arp", "error", said, tuple(itertools.chain.from_iterable(macs.values()))
+            )

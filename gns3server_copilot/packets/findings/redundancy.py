@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +32,7 @@ def _hsrp(rows: Rows) -> Iterator[Finding]:
         numbers = tuple(seen[-1].number for seen in speakers.values())
         yield Finding("hsrp_roles", "hsrp", "info", f"HSRP group {group} ({address}): {', '.join(roles)}.", numbers)
         for speaker, seen in speakers.items():
-            changes = [row for before, row in zip(seen, seen[1:], strict=False) if before.get("state") != row.get("state")]
+            changes = [row for before, row in itertools.pairwise(seen) if before.get("state") != row.get("state")]
             if changes:
                 path = " → ".join([str(seen[0].get("state")), *(str(row.get("state")) for row in changes)])
                 said = f"In HSRP group {group} {speaker} changes its state: {path[:200]}."
@@ -45,9 +46,9 @@ def _vrrp(rows: Rows) -> Iterator[Finding]:
     for (_, vrid), seen in routers.items():
         last = seen[-1]
         addresses = ", ".join(last.get("virtual_ips") or [])
-        said = f"{last.get('master')} is master of virtual router {vrid} ({addresses}) with priority {last.get('priority')}."
+        said = f"Virtual router {vrid} ({addresses}): {last.get('src')} is master with priority {last.get('priority')}."
         yield Finding("vrrp_master", "vrrp", "info", said, (last.number,))
-        changes = [row for before, row in zip(seen, seen[1:], strict=False) if before.get("src") != row.get("src")]
+        changes = [row for before, row in itertools.pairwise(seen) if before.get("src") != row.get("src")]
         if len(changes) == 1:
             said = f"{changes[0].get('src')} takes virtual router {vrid} over from {seen[0].get('src')}."
             yield Finding("vrrp_takeover", "vrrp", "warning", said, (changes[0].number,))

@@ -63,8 +63,8 @@ def _echo_key(row: Row) -> Any:
 
 
 def _is_echo(row: Row) -> bool:
-    return row.get("type") == "echo-request"
+    return bool(row.get("type") == "echo-request")
 
 
 def _is_echo_reply(row: Row) -> bool:
-    return row.get("type") == "echo-reply"
+    return bool(row.get("type") == "echo-reply")

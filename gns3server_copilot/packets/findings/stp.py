@@ -15,7 +15,9 @@ def find(rows: Rows) -> Iterator[Finding]:
     for row in rows.rows:
         tree = row.get("pvst_vlan") or row.get("root_ext") or 0
         if row.get("root"):
-            trees.setdefault(tree, {}).setdefault(f"{row.get('root')} (priority {row.get('root_priority')})", []).append(row)
+            trees.setdefault(tree, {}).setdefault(
+                f"{row.get('root')} (priority {row.get('root_priority')})", []
+            ).append(row)
         if row.get("topology_change") or row.get("bpdu_type") == "TCN":
             changes.setdefault(tree, []).append(row)
     for tree, roots in trees.items():
@@ -24,7 +26,9 @@ def find(rows: Rows) -> Iterator[Finding]:
             ((root, seen),) = roots.items()
             yield Finding("stp_root", "stp", "info", f"The root bridge{where} is {root}.", _numbers(seen))
         else:
-            said = f"Different bridges are told to be root{where}: {', '.join(roots)}. The tree has changed, or is split."
+            said = (
+                f"Different bridges are told to be root{where}: {', '.join(roots)}. The tree has changed, or is split."
+            )
             yield Finding("stp_several_roots", "stp", "warning", said, _numbers([rows[0] for rows in roots.values()]))
     for tree, seen in changes.items():
         where = f" in VLAN or instance {tree}" if tree else ""

@@ -36,7 +36,13 @@ def _opening(stream: Stream, last: int) -> Iterator[Finding]:
             yield Finding("tcp_handshake_incomplete", "tcp", "error", said, (*stream.syns, *stream.syn_acks))
     elif stream.resets:
         by = end_text(stream.reset_by)
-        yield Finding("tcp_reset", "tcp", "warning", f"{by} breaks its connection off ({client} to {server}).", tuple(stream.resets))
+        yield Finding(
+            "tcp_reset",
+            "tcp",
+            "warning",
+            f"{by} breaks its connection off ({client} to {server}).",
+            tuple(stream.resets),
+        )
 
 
 def _losses(stream: Stream) -> Iterator[Finding]:

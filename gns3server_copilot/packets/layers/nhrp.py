@@ -25,11 +25,11 @@ OPERATIONS = {
 }
 
 
-class NHRP(Packet):  # type: ignore[misc]
+class NHRP(Packet):
     """The fixed part, and the common header of requests and replies."""
 
     name = "NHRP"
-    fields_desc = (
+    fields_desc = [
         ShortField("address_family", 1),
         XShortField("protocol_type", 0x0800),
         StrFixedLenField("snap", bytes(5), 5),
@@ -48,4 +48,4 @@ class NHRP(Packet):  # type: ignore[misc]
         StrLenField("source_nbma", b"", length_from=lambda packet: packet.source_nbma_length & 0x3F),
         StrLenField("source", b"", length_from=lambda packet: packet.source_length),
         StrLenField("destination", b"", length_from=lambda packet: packet.destination_length),
-    )
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scapy.fields import (
     ByteEnumField,
     ByteField,
@@ -22,11 +24,11 @@ HSRP_OPCODES = {0: "Hello", 1: "Coup", 2: "Resign"}
 GLBP_STATES = {0: "Disabled", 1: "Init", 2: "Learn", 4: "Listen", 8: "Speak", 16: "Standby", 32: "Active"}
 
 
-class HSRPv2Group(Packet):  # type: ignore[misc]
+class HSRPv2Group(Packet):
     """The group state TLV, which is all that a hello mostly has."""
 
     name = "HSRPv2 group state"
-    fields_desc = (
+    fields_desc = [
         ByteField("type", 1),
         ByteField("length", 40),
         ByteField("version", 2),
@@ -39,14 +41,14 @@ class HSRPv2Group(Packet):  # type: ignore[misc]
         IntField("hello", 3000),
         IntField("hold", 10000),
         StrFixedLenField("virtual_ip", bytes(16), 16),
-    )
+    ]
 
 
-class GLBPHello(Packet):  # type: ignore[misc]
+class GLBPHello(Packet):
     """The TLV of a gateway: its state, priority and timers, in milliseconds."""
 
     name = "GLBP hello"
-    fields_desc = (
+    fields_desc = [
         ByteField("type", 1),
         ByteField("length", 28),
         XByteField("unknown1", 0),
@@ -62,18 +64,18 @@ class GLBPHello(Packet):  # type: ignore[misc]
         ByteField("address_type", 1),
         ByteField("address_length", 4),
         IPField("virtual_ip", "0.0.0.0"),
-    )
+    ]
 
     def extract_padding(self, s: bytes) -> tuple[bytes, bytes]:
         """What follows belongs to the next TLV."""
         return b"", s
 
 
-class GLBPForwarder(Packet):  # type: ignore[misc]
+class GLBPForwarder(Packet):
     """The TLV of a forwarder: its number, state and virtual MAC address."""
 
     name = "GLBP forwarder"
-    fields_desc = (
+    fields_desc = [
         ByteField("type", 2),
         ByteField("length", 20),
         ByteField("forwarder", 0),
@@ -83,42 +85,42 @@ class GLBPForwarder(Packet):  # type: ignore[misc]
         ByteField("weight", 100),
         StrFixedLenField("unknown2", bytes(7), 7),
         MACField("virtual_mac", "00:00:00:00:00:00"),
-    )
+    ]
 
     def extract_padding(self, s: bytes) -> tuple[bytes, bytes]:
         """What follows belongs to the next TLV."""
         return b"", s
 
 
-class GLBPOther(Packet):  # type: ignore[misc]
+class GLBPOther(Packet):
     """Any other TLV, the authentication for one."""
 
     name = "GLBP TLV"
-    fields_desc = (
+    fields_desc = [
         ByteField("type", 3),
         FieldLenField("length", None, length_of="value", fmt="B", adjust=lambda packet, length: length + 2),
         StrLenField("value", b"", length_from=lambda packet: max(0, packet.length - 2)),
-    )
+    ]
 
     def extract_padding(self, s: bytes) -> tuple[bytes, bytes]:
         """What follows belongs to the next TLV."""
         return b"", s
 
 
-def _tlv(raw: bytes, **options: object) -> Packet:
+def _tlv(raw: bytes, **options: Any) -> Packet:
     kinds = {1: GLBPHello, 2: GLBPForwarder}
     return kinds.get(raw[0], GLBPOther)(raw, **options)
 
 
-class GLBP(Packet):  # type: ignore[misc]
+class GLBP(Packet):
     """Cisco's Gateway Load Balancing Protocol, UDP port 3222."""
 
     name = "GLBP"
-    fields_desc = (
+    fields_desc = [
         ByteField("version", 1),
         ByteField("unknown1", 0),
         ShortField("group", 1),
         ShortField("unknown2", 0),
         MACField("owner", "00:00:00:00:00:00"),
         PacketListField("tlvs", [], _tlv),
-    )
+    ]

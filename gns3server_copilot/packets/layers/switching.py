@@ -27,11 +27,11 @@ def _has_body(packet: Packet) -> bool:
     return bool(packet.type != 0x80)
 
 
-class BPDU(Packet):  # type: ignore[misc]
+class BPDU(Packet):
     """Configuration, topology change and rapid spanning tree BPDUs; times are in 1/256 seconds."""
 
     name = "BPDU"
-    fields_desc = (
+    fields_desc = [
         XShortField("protocol", 0),
         ByteEnumField("version", 2, VERSIONS),
         ByteEnumField("type", 2, TYPES),
@@ -49,16 +49,16 @@ class BPDU(Packet):  # type: ignore[misc]
         ConditionalField(ShortField("hello", 2 * 256), _has_body),
         ConditionalField(ShortField("forward_delay", 15 * 256), _has_body),
         ConditionalField(ByteField("version1_length", 0), lambda packet: packet.version >= 2 and _has_body(packet)),
-    )
+    ]
 
 
-class UDLD(Packet):  # type: ignore[misc]
+class UDLD(Packet):
     """Cisco's Unidirectional Link Detection; TLVs follow."""
 
     name = "UDLD"
-    fields_desc = (
+    fields_desc = [
         BitField("version", 1, 3),
         BitField("opcode", 1, 5),
-        FlagsField("flags", 0, 8, ("recommended_timeout", "resynch")),
+        FlagsField("flags", 0, 8, ["recommended_timeout", "resynch"]),
         XShortField("checksum", 0),
-    )
+    ]

@@ -117,7 +117,7 @@ def null(data: bytes, at: int, end: int, state: State) -> Layer | None:
     state.peeked = True
     raw = data[at : at + 4]
     for order in (sys.byteorder, "big", "little"):
-        name = FAMILIES.get(int.from_bytes(raw, order))  # type: ignore[arg-type]
+        name = FAMILIES.get(int.from_bytes(raw, order))
         if name:
             return Layer(name, at + 4, end)
     return None

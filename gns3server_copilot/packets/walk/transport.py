@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gns3server_copilot.packets.walk.steps import Layer, MalformedError, State, handles, u16, u32
 
 UDP_PORTS = {
@@ -142,12 +144,13 @@ def tcp(data: bytes, at: int, end: int, state: State) -> Layer | None:
     return None if name is None else Layer(name, body, end)
 
 
-UDP_CHECKED = {
+#: Ports that other programs use too: what is there has to look like the protocol.
+UDP_CHECKED: dict[str, Callable[[bytes, int], bool]] = {
     "quic": lambda data, at: bool(data[at] & 0x40),
     "radius": lambda data, at: data[at] < 64 and len(data) - at >= 20,
 }
 
-TCP_CHECKED = {
+TCP_CHECKED: dict[str, Callable[[bytes, int], bool]] = {
     "http": lambda data, at: data[at : at + 4] in HTTP_STARTS,
     "tls": lambda data, at: data[at] in TLS_TYPES and data[at + 1 : at + 2] == b"\x03",
     "bgp": lambda data, at: data[at : at + 16] == BGP_MARKER[: len(data) - at],
