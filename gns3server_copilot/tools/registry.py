@@ -7,6 +7,8 @@ from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import Tool
 from gns3server_copilot.tools.create_node import GNS3CreateNodeTool
 from gns3server_copilot.tools.packet_analysis import PacketAnalysisTool
+from gns3server_copilot.tools.packet_analysis_skills import PacketAnalysisSkillsTool
+from gns3server_copilot.tools.packet_filter import GNS3PacketFilterTool
 from gns3server_copilot.tools.templates import GNS3TemplateTool
 from gns3server_copilot.tools.topology_reader import GNS3TopologyTool
 
@@ -15,6 +17,8 @@ ALL_TOOLS: tuple[Tool, ...] = (
     GNS3CreateNodeTool(),
     GNS3TopologyTool(),
     PacketAnalysisTool(),
+    PacketAnalysisSkillsTool(),
+    GNS3PacketFilterTool(),
 )
 
 

@@ -22,6 +22,9 @@ BINDING = {
     "GNS3TemplateTool": ("get_gns3_templates", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3CreateNodeTool": ("create_gns3_node", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3TopologyTool": ("gns3_topology_reader", {Mode.INJECTION}),
+    "PacketAnalysisTool": ("packet_analysis", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "PacketAnalysisSkillsTool": ("packet_analysis_skills", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3PacketFilterTool": ("manage_gns3_packet_filter", {Mode.INJECTION}),
 }
 
 
