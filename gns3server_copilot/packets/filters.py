@@ -148,9 +148,7 @@ def warnings(filters: Mapping[str, Any]) -> list[str]:
             f"the other: about {rate} a second each way."
         )
         if delay > LONG_DELAY:
-            said.append(
-                "TCP crawls at such a delay, and routing protocols with short timers may lose neighbours."
-            )
+            said.append("TCP crawls at such a delay, and routing protocols with short timers may lose neighbours.")
     if plain.get("frequency_drop", [0])[0] not in (0, -1):
         said.append("Packets of both directions are counted together.")
     if plain:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 
 from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3 import captures
@@ -56,6 +57,7 @@ async def start_own(context: ToolContext, link_id: str, data_link_type: str) -> 
     """Start a capture and keep it for the turn. Raises GNS3Error as gns3-server does."""
     project = context.project
     await asyncio.to_thread(captures.remove_earlier_files, project.path, link_id)
+    await _drop_fetched(context, link_id)
     name = captures.new_file_name(link_id)
     task = asyncio.create_task(captures.start_capture(context.gns3, project.project_id, link_id, name, data_link_type))
     own = OwnCapture(context, link_id, name, task)
@@ -70,6 +72,29 @@ async def start_own(context: ToolContext, link_id: str, data_link_type: str) -> 
 
 
 async def stop_own(own: OwnCapture) -> None:
-    """Stop it now and keep it no longer."""
+    """Stop it now; what a remote compute has captured is fetched before, since it cannot be had afterwards."""
+    context, link_id = own.context, own.link_id
+    now = await captures.read_capture(context.gns3, context.project.project_id, link_id)
+    if now.capturing and now.file_name == own.file_name and now.compute_id != captures.LOCAL:
+        path = await captures.fetch_stream(context.gns3, context.project.project_id, link_id)
+        await _drop_fetched(context, link_id)
+        context.scope.keep(("fetched capture", link_id), path, lambda: _remove(path))
     await own.stop()
-    own.context.scope.forget(("capture", own.link_id))
+    context.scope.forget(("capture", link_id))
+
+
+def fetched_file(context: ToolContext, capture: captures.LinkCapture) -> Path | None:
+    """Give what was fetched of a remote capture before it was stopped; nothing once another one has been started."""
+    found = context.scope.kept(("fetched capture", capture.link_id))
+    return found if isinstance(found, Path) and not capture.capturing else None
+
+
+async def _drop_fetched(context: ToolContext, link_id: str) -> None:
+    path = context.scope.kept(("fetched capture", link_id))
+    if isinstance(path, Path):
+        context.scope.forget(("fetched capture", link_id))
+        await _remove(path)
+
+
+async def _remove(path: Path) -> None:
+    await asyncio.to_thread(path.unlink, missing_ok=True)

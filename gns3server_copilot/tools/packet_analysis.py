@@ -19,7 +19,7 @@ from gns3server_copilot.gns3.topology import Link, read_topology
 from gns3server_copilot.knowledge.schemas.protocol import Protocol
 from gns3server_copilot.packets.question import MOST_ROWS, USUAL_ROWS, Question
 from gns3server_copilot.tools.base import BUILDING_MODES, Tool, ToolArguments, ToolContext
-from gns3server_copilot.tools.capture_scope import own_capture, start_own, stop_own
+from gns3server_copilot.tools.capture_scope import fetched_file, own_capture, start_own, stop_own
 from gns3server_copilot.tools.packet_fields import check_value, find_protocol, known_field, search_fields
 from gns3server_copilot.tools.packet_text import tidy
 from gns3server_copilot.tools.response import failed, succeeded
@@ -221,6 +221,7 @@ async def _analyse(
 async def _capture_file(capture: captures.LinkCapture, context: ToolContext) -> AsyncIterator[Path]:
     """Give the file to read; one that was fetched for it is gone afterwards. Raises ToolError when there is none."""
     path = await asyncio.to_thread(captures.local_file, context.project.path, capture)
+    path = path or fetched_file(context, capture)
     if path is not None:
         yield path
         return
