@@ -102,7 +102,7 @@ async def _not_capturing(lab: Lab, link: Link) -> bool:
 
 @pytest.mark.lab("vpcs")
 async def test_start_stop_start_within_a_moment(lab, wire, model_server) -> None:
-    pc1, link = wire
+    _, link = wire
     names = []
     for _ in range(2):
         found = await use(lab, model_server, START, STOP, START, START, STOP, STOP, ANALYSE)
@@ -146,7 +146,7 @@ async def test_a_capture_of_the_users_own_goes_on(lab, wire, model_server) -> No
 
 @pytest.mark.lab("vpcs")
 async def test_an_aborted_turn_stops_its_capture(lab, wire, model_server) -> None:
-    pc1, link = wire
+    _, link = wire
     model_server.script(tool_calls(call(TOOL, START | {"seconds": 100})))
     async with open_turn(lab.admin, lab.project, "Look.") as stream:
         session_id = (await stream.next("tool_start"))["session_id"]
