@@ -129,7 +129,7 @@ NAME = DNSQR(qname="www.example.net")
 
 def dns_answer(rcode: int = 0) -> bytes:
     """An answer, with an address when there is no error."""
-    records = DNSRR(rrname="www.example.net", rdata=C) if rcode == 0 else None
+    records = [DNSRR(rrname="www.example.net", rdata=C)] if rcode == 0 else []
     return udp(B, A, 5353 + 1, DNS(id=1, qr=1, rcode=rcode, qd=NAME, an=records), 53)
 
 

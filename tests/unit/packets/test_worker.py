@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import time
 from pathlib import Path
@@ -33,7 +32,10 @@ def workers() -> list[psutil.Process]:
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
     """A capture that takes more than a moment."""
-    return write(tmp_path / "large.pcap", [udp(A, B, 53, os.urandom(40), 1024 + number) for number in range(60_000)])
+    frame = udp(A, B, 53, bytes(40), 1024)
+    at = len(frame) - 48
+    frames = [frame[:at] + (1024 + number % 60_000).to_bytes(2) + frame[at + 2 :] for number in range(150_000)]
+    return write(tmp_path / "large.pcap", frames)
 
 
 async def test_it_answers_as_plain_data(tmp_path: Path) -> None:
