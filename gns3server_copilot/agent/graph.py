@@ -81,6 +81,7 @@ class ChatGraph:
         self._settings = server.settings
         self._consoles = server.consoles
         self._audit = server.audit
+        self._analyses = server.analyses
 
     def graph(self, saver: BaseCheckpointSaver[Any]) -> Graph:
         """Give the compiled graph; its checkpoints go to `saver`."""
@@ -194,6 +195,7 @@ class ChatGraph:
             consoles=self._consoles,
             redact=hides_secrets(turn_context.llm_config.get(), self._settings),
             audit=self._audit.add,
+            analyses=self._analyses,
         )
 
 
