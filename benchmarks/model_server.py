@@ -3,7 +3,7 @@
     python -m benchmarks.model_server PORT
 
 `tokens-N-MS` answers N numbered words, one every MS milliseconds. `tools-N` calls a tool N times, one call after the
-other, and then answers 2 KB.
+other, and then answers 2 KB. Without tools any of them answers with a title.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 async def deltas(name: str, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
     """Give the pieces of one answer."""
     kind, *numbers = name.split("-")
+    if not body.get("tools"):  # the title of a conversation is asked for without tools
+        yield {"content": "A title"}
+        return
     if kind == "tokens":
         count, milliseconds = map(int, numbers)
         due = time.monotonic()

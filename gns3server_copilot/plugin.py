@@ -27,7 +27,6 @@ import asyncio
 import functools
 import inspect
 import logging
-import os
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -45,6 +44,7 @@ from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
 from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.errors import UnavailableError
+from gns3server_copilot.gns3.archives import filtered
 from gns3server_copilot.gns3.host import project_folders, wake_notification_streams
 from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
@@ -396,37 +396,7 @@ def _drop_chats_from_imports() -> None:
     if hasattr(original, "copilot_original"):
         return
 
-    class ZipFile(original):  # type: ignore[misc, valid-type]
-        """An archive without what would be unpacked into a project's chats.
-
-        The way there may go through links that an earlier archive has left; and links are made by gns3-server itself,
-        with names that zipfile has not tidied up.
-        """
-
-        copilot_original = original
-        _folder: str | None = None
-
-        def infolist(self) -> list[Any]:
-            return [info for info in super().infolist() if not self._is_unwanted(info.filename)]
-
-        def namelist(self) -> list[str]:
-            return [name for name in super().namelist() if not self._is_unwanted(name)]
-
-        def extractall(self, path: Any = None, members: Any = None, pwd: bytes | None = None) -> None:
-            self._folder = os.fspath(path or os.curdir)
-            super().extractall(path, members, pwd)
-
-        def _is_unwanted(self, name: str) -> bool:
-            # as zipfile makes a path of a name: `..` and empty parts go
-            parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-            if parts[:1] == [DIRECTORY]:
-                return True
-            if self._folder is None:
-                return False
-            tidy, raw = os.path.join(self._folder, *parts), os.path.join(self._folder, name)
-            return any(_is_chats(path, self._folder) for path in {tidy, raw})
-
-    _replace_module(import_project, "zipfile_zstd", ZipFile=ZipFile)
+    _replace_module(import_project, "zipfile_zstd", ZipFile=filtered(original, _is_chats))
 
 
 def _is_chats(path: str | Path, *folders: str) -> bool:

@@ -9,6 +9,9 @@ from gns3server_copilot.tools.create_link import GNS3LinkTool
 from gns3server_copilot.tools.create_node import GNS3CreateNodeTool
 from gns3server_copilot.tools.device_commands import ExecuteMultipleDeviceCommands
 from gns3server_copilot.tools.device_config import ExecuteMultipleDeviceConfigCommands
+from gns3server_copilot.tools.packet_analysis import PacketAnalysisTool
+from gns3server_copilot.tools.packet_analysis_skills import PacketAnalysisSkillsTool
+from gns3server_copilot.tools.packet_filter import GNS3PacketFilterTool
 from gns3server_copilot.tools.rename_node import GNS3UpdateNodeNameTool
 from gns3server_copilot.tools.start_node import GNS3StartNodeTool
 from gns3server_copilot.tools.stop_node import GNS3StopNodeTool
@@ -29,6 +32,9 @@ ALL_TOOLS: tuple[Tool, ...] = (
     ExecuteMultipleDeviceCommands(),
     ExecuteMultipleDeviceConfigCommands(),
     VPCSCommands(),
+    PacketAnalysisTool(),
+    PacketAnalysisSkillsTool(),
+    GNS3PacketFilterTool(),
 )
 
 

@@ -19,6 +19,8 @@ FIND = re.compile(r'\[ ?find(?: where)?(?: [a-z0-9.-]+[=~]"?[\w.:/*-]+"?| ![a-z0
 FOUND = "FOUND"
 COMMAND_MARK = re.compile(r":[A-Za-z]")
 PATH = re.compile(r"[A-Za-z0-9-]+(?:/[A-Za-z0-9-]+)*")
+ADDRESS = re.compile(r"!?[0-9A-Fa-f.:]+(?:%[a-z0-9]+)?(?:/[0-9]{1,3})?")
+SEVERAL_PARTS = re.compile(r"[:/]")
 #: Parameters that make a print write a file or never end, wherever they stand.
 BAD_PARAMETER = re.compile(
     r"(?i)(?:f|fi|fil|file|in|int|inte|inter|interv|interva|interval|append)=.*|ap|app|appe.*|fo|fol.*"
@@ -90,6 +92,9 @@ def _words(line: str) -> list[str]:
         if COMMAND_MARK.match(word):
             raise _ShapeError(reasons.character(":"))
         text = word.removeprefix("/") if index == 0 else word
+        several = "=" not in text and SEVERAL_PARTS.search(text)
+        if several and not (PATH.fullmatch(text) or ADDRESS.fullmatch(text)):
+            raise _ShapeError(reasons.character(several[0]))
         if index and word.startswith("/"):
             raise _ShapeError(reasons.character("/"))
         if ".." in text.split("/") or text == ".":

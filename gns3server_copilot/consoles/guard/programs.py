@@ -37,6 +37,8 @@ def checked(name: str, program: KnownProgram, tokens: Sequence[str], *, abbrevia
         if not fits_values(tests, values):
             raise NotAllowedError(_wrong_value(name, program, option))
         sent += [option + values[0]] if option.endswith("=") else [option, *values]
+    if bad := next((word for word in plain if word in program.rules.without), ""):
+        raise NotAllowedError(f"`{name}` is not allowed with `{bad}` here. {program.usage}")
     needs = program.rules.needs
     if needs and not plain and not given.intersection(needs):
         raise NotAllowedError(program.usage)

@@ -33,6 +33,9 @@ BINDING = {
     ),
     "VPCSCommands": ("execute_vpcs_commands", {Mode.LAB_AUTOMATION}),
     "GNS3TopologyTool": ("gns3_topology_reader", {Mode.INJECTION}),
+    "PacketAnalysisTool": ("packet_analysis", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "PacketAnalysisSkillsTool": ("packet_analysis_skills", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3PacketFilterTool": ("manage_gns3_packet_filter", {Mode.INJECTION}),
 }
 
 

@@ -1,4 +1,4 @@
-"""Long conversations go to servers of OpenAI's protocol as the client would send them, in a fraction of the time."""
+"""Long conversations are sent as the client would send them, in a fraction of the time."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from gns3server_copilot.llm.factory import create_base_model_with_tools, prepare
 from gns3server_copilot.llm.providers.long_conversations import FEW, SendsLongConversations
 from tests.ground.model_script import text
 from tests.ground.model_server import ModelServer
+from tests.unit.llm.providers.cases import CASES
 from tests.unit.llm.providers.conftest import TOOLS, Ask, skip_if_absent
 from tests.unit.llm.samples import CONFIG
 
@@ -56,6 +57,19 @@ async def test_what_is_sent_is_what_the_client_would_send(
     assert "extra_body" not in body
     await ask(config, messages)
     assert model_server.last_request.body == body
+
+
+async def test_anthropic_gets_what_its_client_would_send(model_server: ModelServer, ask: Ask) -> None:
+    skip_if_absent("anthropic")
+    config = CASES["anthropic"].config(model_server)
+    messages = conversation(30)
+    model_server.script(text("Well."))
+    await ask(config, messages)
+    model: Any = create_base_model_with_tools(TOOLS, config)
+    body = model_server.last_request.body
+    assert body["messages"] == model.bound._get_request_payload(list(messages))["messages"]
+    assert {"model", "messages", "stream", "system", "tools"} <= body.keys()
+    assert "extra_body" not in body
 
 
 def bound(config: LLMConfig) -> SendsLongConversations:
