@@ -296,6 +296,28 @@ async def test_a_start_without_an_answer_in_time_is_looked_at(
     await door.idle.wait()
 
 
+async def test_a_start_that_hangs_in_the_server_is_said_without_waiting_for_it(
+    context: ToolContext, add: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gns3server.controller.node import Node
+
+    let_go = asyncio.Event()
+
+    async def hang(self: Node, data: Any = None) -> None:
+        await let_go.wait()
+
+    monkeypatch.setattr(Node, "start", hang)
+    monkeypatch.setattr(power, "POWER_SECONDS", 1.0)
+    monkeypatch.setattr(power, "SETTLE_SECONDS", 0.5)
+    await add("vpcs", "PC1")
+    response = await execute(START, {"nodes": ["PC1"]}, context)
+    assert response["data"][0]["error"] == (
+        "gns3-server has not answered in time; PC1 is stopped now. Read its status before trying again."
+    )
+    assert response["metadata"]["execution_time"] < 20
+    let_go.set()
+
+
 async def test_an_auditor_is_refused_item_by_item_and_nothing_changes(
     app_server: InProcessServer, app_accounts: Accounts, context: ToolContext, context_of: Any, add: Any
 ) -> None:
