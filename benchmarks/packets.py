@@ -203,8 +203,8 @@ def report(runs: list[Runs], peak: float, tshark: Runs | None, rounds: int) -> t
     held &= all(late[name] <= limit for name, limit in LIMIT_STALL_MS.items())
     lines = [
         f"{rounds} runs of each, in turn; medians (least–most). The start of each run's worker is counted.",
-        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores, {processor_name()}, {platform.platform()}, Python "
-        f"{platform.python_version()}.",
+        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores, {processor_name()}, {platform.platform()}, "
+        f"Python {platform.python_version()}.",
         "",
         "| question | seconds | processor time | frames a second of it | limit |",
         "|---|--:|--:|--:|--:|",

@@ -19,7 +19,7 @@ FAST = 20_000_000
 #: Connections that are followed; of a flood the others are only counted.
 MOST_STREAMS = 20_000
 #: Packet numbers kept for each finding.
-MOST_NUMBERS = 50
+MOST_NUMBERS = 20
 
 
 class Half:

@@ -72,7 +72,7 @@ def search_fields(query: str, protocol: str | None, knowledge: Knowledge) -> lis
     for entry in knowledge.of(Protocol).entries:
         if protocol in (None, entry.key):
             fields += [(entry.key, f"{entry.key}.{name}", meaning) for name, meaning in entry.value.fields.items()]
-    words = query.casefold().replace("_", " ").split()
+    words = query.casefold().replace("_", " ").replace(".", " ").split()
     scored = []
     for key, name, meaning in fields:
         told = f"{name.replace('_', ' ').replace('.', ' ')} {meaning}".casefold()
