@@ -10,9 +10,6 @@ the processor time is what to go by.
 from __future__ import annotations
 
 import argparse
-import datetime
-import os
-import platform
 import re
 import statistics
 import subprocess
@@ -22,13 +19,10 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks import page
 from benchmarks.stock_server import StockServer, clean_environment
-
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- startup: begin -->", "<!-- startup: end -->"
 
 LIMIT_SECONDS = 0.3
 LIMIT_MB = 30.0
@@ -113,37 +107,11 @@ def table(without: Starts, with_it: Starts, microseconds: float) -> tuple[str, b
     for name, unit, before, after, limit in rows:
         difference = statistics.median(after) - statistics.median(before)
         within = within and difference < limit
-        lines.append(f"| {name} | {_spread(before)} {unit} | {_spread(after)} {unit} | {difference:+.2f} | {limit:g} |")
+        lines.append(
+            f"| {name} | {page.spread(before)} {unit} | {page.spread(after)} {unit} | {difference:+.2f} | {limit:g} |"
+        )
     lines.append(f"| `python -c pass` | | {microseconds:.0f} µs | | {LIMIT_MICROSECONDS:g} |")
     return "\n".join(lines), within
-
-
-def _spread(figures: list[float]) -> str:
-    return f"{statistics.median(figures):.2f} ({min(figures):.2f}–{max(figures):.2f})"
-
-
-def machine() -> str:
-    """Say on what and when this was measured."""
-    return (
-        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores, {_processor()}, Linux {platform.release()}, "
-        f"Python {platform.python_version()}, gns3-server {version('gns3-server')}, "
-        f"copilot {version('gns3server-copilot')}"
-    )
-
-
-def _processor() -> str:
-    try:
-        models = re.findall(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        models = []
-    return models[0] if models else platform.machine()
-
-
-def write_page(text: str) -> None:
-    """Put the figures between the two marks of docs/benchmarks.md."""
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
 
 
 def main() -> int:
@@ -157,10 +125,10 @@ def main() -> int:
         without, with_it = measure_starts(Path(sysconfig.get_path("scripts")), folder, options.rounds)
         microseconds = measure_interpreter(folder)
     figures, within = table(without, with_it, microseconds)
-    text = f"{options.rounds} starts of each, in turn; medians (least–most).\n{machine()}.\n\n{figures}"
+    text = f"{options.rounds} starts of each, in turn; medians (least–most).\n{page.machine()}.\n\n{figures}"
     print(text)
     if options.write:
-        write_page(text)
+        page.write("startup", text)
     if not within:
         print("a limit is passed", file=sys.stderr)
     return 0 if within else 1

@@ -5,15 +5,17 @@
     ├── NotAuthenticatedError    401
     ├── ForbiddenError           403
     ├── NotFoundError            404
+    │   └── NoSuchSessionError        also for a conversation of somebody else
     ├── ConflictError            409  already running, version conflict, duplicate name
     ├── TooLargeError            413
     ├── InvalidFieldError        422  one field is wrong; names it
     ├── TooManyTurnsError        429
     ├── UnavailableError         503  a part of the copilot cannot be loaded or is closing
     ├── SettingsError            503  the [Copilot] section is wrong
-    ├── StorageError             500  a project's chat database cannot be used
+    ├── StorageError             503  a project's chat database cannot be used; says what to put right
     ├── ModelError               502  the language model's side failed; says in plain words how
     ├── GNS3Error                     gns3-server refused or did not answer; carries its status
+    ├── ConsoleError             502  a device's console cannot be used as asked; says how it looks
     └── ToolError                     a tool cannot do what was asked; the model reads the message
 
 The message is one plain sentence that tells a person what to do. It is at most 300 characters, has no braces and
@@ -80,6 +82,13 @@ class NotFoundError(CopilotError):
     status = 404
 
 
+class NoSuchSessionError(NotFoundError):
+    """The conversation does not exist in this project, or it is somebody else's: the two look the same."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such conversation in this project.")
+
+
 class ConflictError(CopilotError):
     """Something else got there first: a running turn, a newer version, the same name."""
 
@@ -123,19 +132,25 @@ class SettingsError(CopilotError):
 class StorageError(CopilotError):
     """A project's chat database cannot be read or written."""
 
+    status = 503
+
 
 class ModelError(CopilotError):
     """The language model's side failed. `kind` is one of the kinds of `llm.model_errors`.
 
-    `parameter` is the optional request parameter that was refused, when it was that.
+    `parameter` is the optional request parameter that was refused, when it was that. `retry_after` says in how many
+    seconds the same request may do better; None where nothing suggests that.
     """
 
     status = 502
 
-    def __init__(self, message: str, kind: str = "other", parameter: str | None = None) -> None:
+    def __init__(
+        self, message: str, kind: str = "other", parameter: str | None = None, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.parameter = parameter
+        self.retry_after = retry_after
 
 
 class GNS3Error(CopilotError):
@@ -144,6 +159,13 @@ class GNS3Error(CopilotError):
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ConsoleError(CopilotError):
+    """A device's console cannot be used as asked. Only the model reads the message, which may quote the console."""
+
+    status = 502
+    longest = 4_096
 
 
 class ToolError(CopilotError):

@@ -6,13 +6,19 @@ Logging: our records and those of the providers' packages lose keys and tokens b
 Error answers: unknown paths and methods below our prefixes answer as our routes do.
 Changed functions, each with its own containment (a check that fails turns that point off, not the server):
 
-    Project.close, Project.delete    turns are stopped and the chat database is closed before the folder is touched;
-                                     GNS3's notifications come after the fact, and a snapshot's restore sends none
+    Project.close, Project.delete,   turns are stopped and the chat database is closed before the folder is touched;
+    Project.duplicate                GNS3's notifications come after the fact, and a snapshot's restore, which closes
+                                     the project and opens it again, sends none
+    Project.delete                   afterwards, what was set for the project's devices is forgotten
     is_safe_path (both file APIs)    refuses the chat database's folder, for reading and writing
-    export_project._is_exportable    leaves that folder out of exports and snapshots
-    import_project's ZipFile         drops a folder or link of that name from archives, snapshots included
-    Project.duplicate                the copy has no chats: the fast way copies the whole folder
-    app.state.exiting (watched)      streams end before uvicorn begins to wait for them
+    controller.project's             refuses a project's path in that folder
+    check_path_allowed
+    the compute's _hash_file         leaves that folder out of its lists of files
+    export_project._is_exportable    leaves it out of exports and snapshots
+    import_project's ZipFile         drops what would be unpacked into it from archives, snapshots included
+    copytree of controller.project   leaves it out of duplicates
+    app.state.exiting (watched)      streams end before uvicorn begins to wait for them, those of gns3-server's own
+                                     notifications included, which would take up to 5 s
 """
 
 from __future__ import annotations
@@ -21,14 +27,12 @@ import asyncio
 import functools
 import inspect
 import logging
-import os
-import shutil
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from fastapi import APIRouter, FastAPI
@@ -38,10 +42,16 @@ from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
+from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.errors import UnavailableError
+from gns3server_copilot.gns3.archives import filtered
+from gns3server_copilot.gns3.host import project_folders, wake_notification_streams
 from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
-from gns3server_copilot.storage.location import DIRECTORY
+from gns3server_copilot.storage.location import DIRECTORY, is_in_chats
+
+if TYPE_CHECKING:
+    from gns3server_copilot.knowledge.base import KnowledgeBase
 
 log = logging.getLogger(__name__)
 
@@ -50,19 +60,23 @@ TRIED_VERSIONS = "3.0."
 
 #: Distributions that are imported at the first chat; looked for at the start so that an absent one is said at once.
 NEEDED = (
-    "aiosqlite",
     "cryptography",
     "httpx",
     "langchain-core",
     "langchain-openai",
     "langgraph",
     "langgraph-checkpoint-sqlite",
+    "telnetlib3",
     "tiktoken",
 )
 
 EXITING_CHECK_SECONDS = 0.2
 
+#: When gns3-server's start is over, so that reading our files does not slow it.
+LOAD_KNOWLEDGE_AFTER_SECONDS = 3.0
+
 _managers: WeakSet[AgentManager] = WeakSet()
+_consoles: WeakSet[Consoles] = WeakSet()
 
 
 def mount(app: FastAPI) -> None:
@@ -113,9 +127,18 @@ def _config_files() -> list[str]:
 
 
 def _routes() -> list[APIRoute]:
-    from gns3server_copilot.api import chat, copilot, group_llm_configs, knowledge, llm_configs, sessions
+    from gns3server_copilot.api import (
+        audit,
+        chat,
+        copilot,
+        devices,
+        group_llm_configs,
+        knowledge,
+        llm_configs,
+        sessions,
+    )
 
-    chats = _of(chat.router) + _of(sessions.router)
+    chats = _of(chat.router) + _of(sessions.router) + _of(devices.router)
     return [
         *chats,
         *(routing.at_web_ui_prefix(route) for route in chats),
@@ -123,6 +146,7 @@ def _routes() -> list[APIRoute]:
         *_of(group_llm_configs.router),
         *_of(copilot.router),
         *_of(knowledge.router),
+        *_of(audit.router),
     ]
 
 
@@ -152,7 +176,11 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     from gns3server.config import Config
 
     from gns3server_copilot.api.runtime import Runtime
+    from gns3server_copilot.consoles.device_settings import DeviceSettings
+    from gns3server_copilot.gns3.host import compute_host
+    from gns3server_copilot.gns3.privileges import has_privilege_now
     from gns3server_copilot.knowledge.base import KnowledgeBase
+    from gns3server_copilot.llm.audit import AuditLog
     from gns3server_copilot.llm.keys import KeyRing
     from gns3server_copilot.llm.policies import PolicyStore
     from gns3server_copilot.llm.store import ConfigStore, upgrade
@@ -163,23 +191,33 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     # without a gns3_server.conf gns3-server sets no secrets_dir
     config_dir = Path(Config.instance().config_dir)
     secrets = Config.instance().settings.Server.secrets_dir or config_dir
-    configs = ConfigStore(engine, KeyRing(Path(secrets)))
+    keys = KeyRing(Path(secrets))
+    configs = ConfigStore(engine, keys)
     usage = UsageStore(engine)
     knowledge = KnowledgeBase(config_dir, settings)
-    manager = AgentManager(Server(app=app, settings=settings, usage=usage, knowledge=knowledge))
+    consoles = Consoles(DeviceSettings(engine, keys), functools.partial(has_privilege_now, app), compute_host)
+    audit = AuditLog(engine, settings.audit_days)
+    manager = AgentManager(
+        Server(app=app, settings=settings, usage=usage, knowledge=knowledge, audit=audit, consoles=consoles)
+    )
     _managers.add(manager)
+    _consoles.add(consoles)
     app.state.copilot = Runtime(
         settings=settings,
         configs=configs,
         policies=PolicyStore(engine),
         usage=usage,
         knowledge=knowledge,
+        consoles=consoles,
+        audit=audit,
         manager=manager,
     )
     helpers = [
         asyncio.create_task(_stop_when_exiting(app, manager)),
         asyncio.create_task(manager.close_idle_projects()),
-        asyncio.create_task(knowledge.current()),  # beside the start, so that wrong files are logged at once
+        asyncio.create_task(audit.write()),
+        asyncio.create_task(audit.forget_old()),
+        asyncio.create_task(_load_early(knowledge)),
     ]
     try:
         yield
@@ -187,6 +225,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         for helper in helpers:
             helper.cancel()
         await manager.close()
+        await audit.close()
         _managers.discard(manager)
 
 
@@ -195,6 +234,15 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
     while not app.state.exiting:  # noqa: ASYNC110
         await asyncio.sleep(EXITING_CHECK_SECONDS)
     manager.stop_turns("The server is stopping.")
+    while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
+        wake_notification_streams()
+        await asyncio.sleep(EXITING_CHECK_SECONDS)
+
+
+async def _load_early(knowledge: KnowledgeBase) -> None:
+    """Load what the first chat would load otherwise, so that wrong files are in the log soon after the start."""
+    await asyncio.sleep(LOAD_KNOWLEDGE_AFTER_SECONDS)
+    await knowledge.current()
 
 
 # -- changed functions of gns3-server
@@ -204,10 +252,13 @@ def _change_host() -> None:
     for change in (
         _close_chats_before_project_close,
         _close_chats_before_project_delete,
+        _close_chats_before_project_duplicate,
         _keep_file_apis_out,
+        _keep_projects_out,
+        _leave_chats_out_of_lists,
         _leave_chats_out_of_exports,
+        _leave_chats_out_of_duplicates,
         _drop_chats_from_imports,
-        _remove_chats_from_duplicates,
     ):
         try:
             change()
@@ -218,82 +269,124 @@ def _change_host() -> None:
 def _close_chats_before_project_close() -> None:
     from gns3server.controller.project import Project
 
-    Project.close = _with_chats_closed(Project.close, ["self", "ignore_notification"], "The project was closed.")
+    _change(Project, "close", ["self", "ignore_notification"], _with_chats_closed("The project was closed."))
 
 
 def _close_chats_before_project_delete() -> None:
     from gns3server.controller.project import Project
 
-    Project.delete = _with_chats_closed(Project.delete, ["self"], "The project was deleted.")
+    def change(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return _with_chats_closed("The project was deleted.")(_with_devices_forgotten(original))
+
+    _change(Project, "delete", ["self"], change)
 
 
-def _with_chats_closed(
-    original: Callable[..., Awaitable[Any]], parameters: list[str], reason: str
-) -> Callable[..., Awaitable[Any]]:
-    if hasattr(original, "copilot_original"):
-        return original
-    _check_parameters(original, parameters)
-
-    @functools.wraps(original)
+def _with_devices_forgotten(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     async def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        async with AsyncExitStack() as stack:
-            for manager in list(_managers):
-                await stack.enter_async_context(manager.project_closing(self.id, reason))
-            return await original(self, *args, **kwargs)
+        done = await original(self, *args, **kwargs)
+        for consoles in list(_consoles):
+            try:
+                await consoles.settings.forget_others(self.id, ())
+            except Exception:
+                log.exception("The device settings of project %s could not be forgotten", self.id)
+        return done
 
-    changed.copilot_original = original  # type: ignore[attr-defined]
     return changed
+
+
+def _close_chats_before_project_duplicate() -> None:
+    from gns3server.controller.project import Project
+
+    parameters = ["self", "name", "reset_mac_addresses"]
+    _change(Project, "duplicate", parameters, _with_chats_closed("The project was duplicated."))
+
+
+def _with_chats_closed(reason: str) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., Awaitable[Any]]]:
+    def change(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
+            async with AsyncExitStack() as stack:
+                for manager in list(_managers):
+                    await stack.enter_async_context(manager.project_closing(self.id, reason))
+                return await original(self, *args, **kwargs)
+
+        return changed
+
+    return change
 
 
 def _keep_file_apis_out() -> None:
     from gns3server.api.routes.compute import projects as compute_files
     from gns3server.api.routes.controller import projects as controller_files
 
-    modules = [
-        module for module in (controller_files, compute_files) if not hasattr(module.is_safe_path, "copilot_original")
-    ]
-    for module in modules:  # all or none
-        _check_parameters(module.is_safe_path, ["file_path", "basedir"])
-    for module in modules:
-        module.is_safe_path = _without_chats(module.is_safe_path)
+    def change(original: Callable[[str, str], bool]) -> Callable[[str, str], bool]:
+        def changed(file_path: str, basedir: str) -> bool:
+            # as the host has decoded it
+            return not _is_chats(Path(basedir) / file_path, basedir) and original(file_path, basedir)
+
+        return changed
+
+    for module in (controller_files, compute_files):
+        _change(module, "is_safe_path", ["file_path", "basedir"], change)
 
 
-def _without_chats(original: Callable[[str, str], bool]) -> Callable[[str, str], bool]:
-    """Judge the path as the host has decoded it and as the disk resolves it: `..` and symlinks included."""
+def _keep_projects_out() -> None:
+    from gns3server.controller import project
+    from gns3server.controller.controller_error import ControllerForbiddenError
 
-    @functools.wraps(original)
-    def changed(file_path: str, basedir: str) -> bool:
-        chats = Path(basedir) / DIRECTORY
-        wanted = (Path(basedir) / file_path).resolve()
-        for folder in (chats.absolute(), chats.resolve()):
-            if wanted == folder or folder in wanted.parents:
-                return False
-        return original(file_path, basedir)
+    def change(original: Callable[[str], None]) -> Callable[[str], None]:
+        def changed(path: str) -> None:
+            if _is_chats(path):
+                raise ControllerForbiddenError(f"The path {path} is not allowed")
+            original(path)
 
-    changed.copilot_original = original  # type: ignore[attr-defined]
-    return changed
+        return changed
+
+    _change(project, "check_path_allowed", ["path"], change)
+
+
+def _leave_chats_out_of_lists() -> None:
+    from gns3server.compute.project import Project
+
+    def change(original: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+        def changed(self: Any, path: str) -> Any:
+            # gns3-server leaves out what it cannot read; to open the file would also drop SQLite's locks on it
+            if _is_chats(path, self.path):
+                raise PermissionError(path)
+            return original(self, path)
+
+        return changed
+
+    _change(Project, "_hash_file", ["self", "path"], change)
 
 
 def _leave_chats_out_of_exports() -> None:
-    from gns3server.controller import Controller, export_project
+    from gns3server.controller import export_project
 
-    original = export_project._is_exportable
+    def change(original: Callable[[str, bool], bool]) -> Callable[[str, bool], bool]:
+        def changed(path: str, include_snapshots: bool = False) -> bool:
+            return original(path, include_snapshots) and not _is_chats(path)
+
+        return changed
+
+    _change(export_project, "_is_exportable", ["path", "include_snapshots"], change)
+
+
+def _leave_chats_out_of_duplicates() -> None:
+    from gns3server.controller import project
+
+    original = project.shutil.copytree
     if hasattr(original, "copilot_original"):
         return
-    _check_parameters(original, ["path", "include_snapshots"])
 
     @functools.wraps(original)
-    def changed(path: str, include_snapshots: bool = False) -> bool:
-        # by the project's own path: a home directory of that name must not empty an export
-        if f"{os.sep}{DIRECTORY}{os.sep}" in path:
-            projects = Controller.instance().projects.values()
-            if any(path.startswith(os.path.join(project.path, DIRECTORY) + os.sep) for project in projects):
-                return False
-        exportable: bool = original(path, include_snapshots)
-        return exportable
+    def copytree(src: Any, dst: Any, **options: Any) -> Any:
+        def chats(folder: str, names: list[str]) -> set[str]:
+            return {name for name in names if name == DIRECTORY and _is_chats(Path(folder, name), str(src))}
 
-    changed.copilot_original = original  # type: ignore[attr-defined]
-    export_project._is_exportable = changed
+        return original(src, dst, ignore=chats, **options)
+
+    copytree.copilot_original = original  # type: ignore[attr-defined]
+    _replace_module(project, "shutil", copytree=copytree)
 
 
 def _drop_chats_from_imports() -> None:
@@ -303,54 +396,26 @@ def _drop_chats_from_imports() -> None:
     if hasattr(original, "copilot_original"):
         return
 
-    class ZipFile(original):  # type: ignore[misc, valid-type]
-        """An archive without the chats that somebody has put into it."""
-
-        copilot_original = original
-
-        def infolist(self) -> list[Any]:
-            return [info for info in super().infolist() if not _is_in_chats(info.filename)]
-
-        def namelist(self) -> list[str]:
-            return [name for name in super().namelist() if not _is_in_chats(name)]
-
-    module = types.SimpleNamespace(**vars(import_project.zipfile_zstd))
-    module.ZipFile = ZipFile
-    import_project.zipfile_zstd = module
+    _replace_module(import_project, "zipfile_zstd", ZipFile=filtered(original, _is_chats))
 
 
-def _is_in_chats(name: str) -> bool:
-    # as zipfile makes a path of a name: `..` and empty parts go
-    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-    return bool(parts) and parts[0] == DIRECTORY
+def _is_chats(path: str | Path, *folders: str) -> bool:
+    return is_in_chats(path, [*folders, *project_folders()])
 
 
-def _remove_chats_from_duplicates() -> None:
-    from gns3server.controller.project import Project
-
-    original = Project.duplicate
+def _change(owner: Any, name: str, parameters: list[str], change: Callable[[Any], Any]) -> None:
+    """Have `change` make the function anew, once, if it takes these parameters. Raises TypeError if it does not."""
+    original = getattr(owner, name)
     if hasattr(original, "copilot_original"):
         return
-    _check_parameters(original, ["self", "name", "reset_mac_addresses"])
-
-    @functools.wraps(original)
-    async def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        copy = await original(self, *args, **kwargs)
-        await asyncio.to_thread(_remove, Path(copy.path) / DIRECTORY)
-        return copy
-
+    found = list(inspect.signature(original).parameters)
+    if found != parameters:
+        raise TypeError(f"{original.__qualname__} takes {found}, not {parameters}")
+    changed = functools.wraps(original)(change(original))
     changed.copilot_original = original  # type: ignore[attr-defined]
-    Project.duplicate = changed
+    setattr(owner, name, changed)
 
 
-def _remove(folder: Path) -> None:
-    if folder.is_symlink():
-        folder.unlink()
-    elif folder.exists():
-        shutil.rmtree(folder)
-
-
-def _check_parameters(function: Callable[..., Any], expected: list[str]) -> None:
-    found = list(inspect.signature(function).parameters)
-    if found != expected:
-        raise TypeError(f"{function.__qualname__} takes {found}, not {expected}")
+def _replace_module(user: Any, name: str, **changes: Any) -> None:
+    """Have one module of gns3-server, and nobody else, see another module with changes."""
+    setattr(user, name, types.SimpleNamespace(**{**vars(getattr(user, name)), **changes}))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import configparser
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gns3server_copilot.errors import SettingsError
 from gns3server_copilot.schemas.url_patterns import UrlPattern, parse_patterns
@@ -22,6 +22,13 @@ def _patterns(text: str) -> str:
     parse_patterns(text)
     return text
 
+
+def _switch(value: object) -> str:
+    word = str(value).lower()
+    return {"1": "true", "yes": "true", "on": "true", "0": "false", "no": "false", "off": "false"}.get(word, word)
+
+
+Switch = Annotated[Literal["auto", "true", "false"], BeforeValidator(_switch)]
 
 UrlPatterns = Annotated[str, AfterValidator(_patterns)]
 
@@ -55,6 +62,12 @@ class Settings(BaseModel):
     idle_project_seconds: Seconds = Field(
         1800.0, description="A project's chat database is closed after this many seconds without use."
     )
+    console_command_seconds: Seconds = Field(
+        60.0, description="Longest time that one command on a device may take, in seconds; then it is interrupted."
+    )
+    console_wait_seconds: Seconds = Field(
+        20.0, description="Longest wait for a device's console that another chat is using, in seconds."
+    )
     allowed_base_urls: UrlPatterns = Field(
         "*",
         description="Where users who are not superadmins may point configurations: URL patterns with commas between "
@@ -77,6 +90,13 @@ class Settings(BaseModel):
         description="Let files in knowledge_path also loosen what may be sent to devices. Without it they can only "
         "tighten it.",
     )
+
+    redact_secrets: Switch = Field(
+        "auto",
+        description="Take passwords, keys and the like out of what devices say before a model, a stream or a history "
+        "gets it. auto: unless the model runs on the server's own machine.",
+    )
+    audit_days: Count = Field(90, description="How long the audit log of tool calls is kept, in days.")
 
     @property
     def base_url_patterns(self) -> tuple[UrlPattern, ...]:

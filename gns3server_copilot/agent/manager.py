@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gns3server_copilot.agent.server import Server
-from gns3server_copilot.errors import ForbiddenError, TooManyTurnsError, UnavailableError
-from gns3server_copilot.gns3.host import is_opened, user_ids
+from gns3server_copilot.agent.starts import Starts
+from gns3server_copilot.errors import ConflictError, ForbiddenError, TooManyTurnsError, UnavailableError
+from gns3server_copilot.gns3.host import has_own_folder, is_opened, user_ids
 from gns3server_copilot.schemas.identity import ProjectRef
-from gns3server_copilot.storage.location import database_path
+from gns3server_copilot.storage.location import may_have_chats
 
 if TYPE_CHECKING:
     from gns3server_copilot.agent.service import AgentService
@@ -30,12 +31,14 @@ log = logging.getLogger(__name__)
 #: How long a project operation of gns3-server waits for our turns to end, in seconds.
 CLOSING_SECONDS = 2.0
 IDLE_CHECK_SECONDS = 60.0
+NO_PLACE = "This project's directory is another project's, too. Give it one of its own, then ask again."
 
 
 class AgentManager:
     """Owns every `AgentService`."""
 
     def __init__(self, server: Server) -> None:
+        self.starts = Starts()
         self._server = server
         self._settings = server.settings
         self._services: dict[str, AgentService] = {}
@@ -65,6 +68,9 @@ class AgentManager:
                 raise ForbiddenError("The project has been closed. Open it again, then ask again.")
             service = self._services.get(project.project_id)
             if service is None:
+                # opened from a second project, a chat database would lose the chats of the first
+                if not await asyncio.to_thread(has_own_folder, project.project_id):
+                    raise ConflictError(NO_PLACE)
                 agent_service = await self._load()
                 service = await agent_service.open(project, self._server, await user_ids(self._server.app))
                 self._services[project.project_id] = service
@@ -73,10 +79,9 @@ class AgentManager:
 
     async def existing_service(self, project: ProjectRef) -> AgentService | None:
         """Give the project's agent if the project has ever had a chat; nothing is made or imported otherwise."""
-        if project.project_id not in self._services:
-            path = database_path(Path(project.path))
-            if not await asyncio.to_thread(path.exists):
-                return None
+        opened = project.project_id in self._services
+        if not opened and not await asyncio.to_thread(may_have_chats, Path(project.path)):
+            return None
         return await self.service(project)
 
     async def _load(self) -> type[AgentService]:

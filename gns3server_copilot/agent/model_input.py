@@ -1,43 +1,72 @@
-"""What a model call is given: the mode's prompt with the lab as it is now, and a valid copy of the conversation."""
+"""What a model is told besides its tools: the mode's prompt with the lab as it is now, and a copy of the conversation
+that it can be sent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from gns3server_copilot.agent.bounded import Bounded
+from gns3server_copilot.agent.fencing import fenced, without_message_marks
+from gns3server_copilot.agent.messages import notes_of
 from gns3server_copilot.agent.repair import as_sent
-from gns3server_copilot.errors import GNS3Error
-from gns3server_copilot.gns3.topology import compact_text, read_topology
+from gns3server_copilot.gns3.text import clipped, printable
 from gns3server_copilot.knowledge.schemas.prompt import Prompt
-from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.providers import PROVIDERS
+from gns3server_copilot.redaction.data import redacted
+from gns3server_copilot.redaction.text import redact
 from gns3server_copilot.tools.base import Tool, ToolContext
 
-#: The part of the context window that a conversation may fill, by strategy (docs/developer/llm-configs.md).
-FILL_RATIO = {"conservative": 0.60, "balanced": 0.75, "aggressive": 0.85}
-TOPOLOGY_SHARE = 0.25
-#: Characters for each token of compact topology text; the densest measured, a lab of 200 nodes, has 1.8.
-CHARS_PER_TOKEN = 1.7
+LONGEST_NAME = 100
 
-BUDGET_GONE = (
-    "\n\nThe tool budget of this turn is used up and no tool can be called any more. Say what you have found, "
-    "what is left to do, and that the person can ask you to go on."
-)
+#: Results in which nothing had to be hidden: looking through a long conversation takes 20 ms, and this is done before
+#: every model call.
+_shown_as_they_are: Bounded[tuple[str | None, int, bool], None] = Bounded(20_000)
+#: Where clients of OpenAI's protocol keep a model's thoughts.
+THOUGHTS = "reasoning_content"
 
 
-async def model_input(
-    messages: Sequence[AnyMessage], tools: Sequence[Tool], context: ToolContext, config: LLMConfig, *, budget_gone: bool
-) -> list[BaseMessage]:
-    """Give the messages to send: the system message, then the conversation."""
+def system_prompt_text(tools: Sequence[Tool], context: ToolContext, topology: str) -> str:
+    """Give the mode's prompt, filled in. Reads the file the first time: for worker threads."""
     values = {
-        "project": context.project.name,
+        "project": without_message_marks(clipped(printable(context.project.name), LONGEST_NAME)),
         "tools": "\n".join(f"- `{tool.name}`: {tool.description}" for tool in tools) or "(none)",
-        "topology_info": await _topology_text(context, config),
+        "topology_info": fenced("topology", without_message_marks(redact(topology) if context.redact else topology)),
     }
-    prompt = context.knowledge.of(Prompt)[context.mode].filled(values)
-    conversation = [_readable_for(config.provider, message) for message in as_sent(messages)]
-    return [SystemMessage(prompt + (BUDGET_GONE if budget_gone else "")), *conversation]
+    return context.knowledge.of(Prompt)[context.mode].filled(values)
+
+
+def conversation(messages: Sequence[AnyMessage], provider: str, *, hide_secrets: bool) -> list[AnyMessage]:
+    """Give the valid copy of a conversation that this provider can be sent; the messages themselves stay."""
+    sent = as_sent(messages)
+    newest = max((at for at, message in enumerate(sent) if isinstance(message, HumanMessage)), default=0)
+    readable = (_readable_for(provider, one if at > newest else _without_thoughts(one)) for at, one in enumerate(sent))
+    return [_as_data(one, hide_secrets=hide_secrets) if isinstance(one, ToolMessage) else one for one in readable]
+
+
+def _without_thoughts(message: AnyMessage) -> AnyMessage:
+    """Give a message without the thoughts beside its text, which are wanted back in the same turn at most."""
+    if not isinstance(message, AIMessage) or THOUGHTS not in message.additional_kwargs:
+        return message
+    kept = {key: value for key, value in message.additional_kwargs.items() if key != THOUGHTS}
+    return message.model_copy(update={"additional_kwargs": kept})
+
+
+def _as_data(result: ToolMessage, *, hide_secrets: bool) -> ToolMessage:
+    """Give a tool's result as a model may see it: also one that was kept while its conversation had a local model."""
+    text = str(result.text)
+    key = (result.id, hash(text), hide_secrets)
+    if _shown_as_they_are.known([key]):
+        return result
+    shown = text
+    if hide_secrets and not notes_of(result).get("redacted"):
+        shown = redacted(shown)
+    shown = without_message_marks(shown)
+    if shown != result.content:
+        return result.model_copy(update={"content": shown})
+    _shown_as_they_are.add({key: None})
+    return result
 
 
 def _readable_for(provider: str, message: AnyMessage) -> AnyMessage:
@@ -51,15 +80,3 @@ def _readable_for(provider: str, message: AnyMessage) -> AnyMessage:
     if message.response_metadata.get("model_provider", "") == mark:
         return message
     return AIMessage(str(message.text), tool_calls=message.tool_calls, id=message.id)
-
-
-async def _topology_text(context: ToolContext, config: LLMConfig) -> str:
-    ratio = FILL_RATIO.get(config.context_strategy, FILL_RATIO["balanced"])
-    budget = config.context_limit * 1000 * ratio * TOPOLOGY_SHARE
-    try:
-        topology = await read_topology(context.gns3, context.project.project_id)
-    except GNS3Error as error:
-        return f"(The topology cannot be read: {error.message})"
-    text = compact_text(topology, int(budget * CHARS_PER_TOKEN))
-    # a node may be called like the end of the fence, and what follows would read as ours
-    return text.replace("</topology", "</ topology")

@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.messages.ai import add_ai_message_chunks
+from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.runnables import Runnable
 
+from gns3server_copilot.agent.counting import compare_counts, sent_text
 from gns3server_copilot.agent.messages import new_message_id, stamp
 from gns3server_copilot.agent.tool_calls import AssembledCall, ToolCallAssembler
 from gns3server_copilot.agent.turn import Draft, Turn
@@ -21,6 +22,7 @@ from gns3server_copilot.llm.factory import optional_parameters
 from gns3server_copilot.llm.model_errors import model_error
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.tokens import count_tokens
+from gns3server_copilot.schemas.unicode import valid_unicode, without_half
 
 #: How providers say that the answer hit its length limit, lower case.
 CUT_OFF = {
@@ -38,16 +40,21 @@ CALLS_ELSEWHERE = {"function_call", "tool_calls"}
 MOST_TOKENS = 100_000_000
 #: Characters of one answer, thoughts and tool calls included: one without end would fill the memory.
 LONGEST_ANSWER = 1_000_000
+EMPTY = "The model sent an empty answer. Ask again, or choose another model."
+CUT_OFF_EMPTY = (
+    "The model reached its length limit before it said anything. Raise max_tokens in the AI profile, or choose a model "
+    "that thinks less."
+)
 FINISH_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 
 
 class AnswerReceiver:
     """Collects the chunks of one answer."""
 
-    def __init__(self, turn: Turn, sent: Sequence[BaseMessage], used_call_ids: Collection[str]) -> None:
+    def __init__(self, turn: Turn, sent_tokens: int, used_call_ids: Collection[str]) -> None:
         self.message_id = new_message_id()
         self._turn = turn
-        self._turn.draft = self._draft = Draft(self.message_id, sent)
+        self._turn.draft = self._draft = Draft(self.message_id, sent_tokens)
         self._calls = ToolCallAssembler(self._announce, used_call_ids)
         # with a running total in every chunk it is the largest that counts, not the sum
         provider = PROVIDERS.get(turn.request.config.provider)
@@ -55,16 +62,16 @@ class AnswerReceiver:
         self._chunks: list[AIMessageChunk] = []
         self._cut_off = False
         self._received = 0
+        #: of a character that the provider has cut in two between chunks
+        self._half = ""
 
     def add(self, chunk: BaseMessage) -> None:
         """Take one chunk; models that do not stream give a whole message instead, which is fine too."""
         self._received += _size(chunk)
         if self._received > LONGEST_ANSWER:
             raise ModelError("The model does not come to an end. Ask again, or choose another model.", "endless")
-        text = str(chunk.text)
-        if text:
-            self._draft.text += text
-            self._turn.emit("content", content=text, message_id=self.message_id)
+        text, self._half = without_half(self._half + str(chunk.text))
+        self._show(text)
         if isinstance(chunk, AIMessageChunk):
             self._chunks.append(chunk)
             for fragment in chunk.tool_call_chunks:
@@ -89,6 +96,7 @@ class AnswerReceiver:
 
         Raises ModelError when there is neither text nor a tool call in it.
         """
+        self._show(self._half)
         calls = self._calls.finish(self._cut_off)
         chunks = self._chunks or [AIMessageChunk(content="")]
         merged = add_ai_message_chunks(chunks[0], *chunks[1:])
@@ -96,21 +104,33 @@ class AnswerReceiver:
         message = AIMessage(
             content=_encodable(_without_calls(merged.content)),
             additional_kwargs={
-                key: value for key, value in merged.additional_kwargs.items() if key not in CALLS_ELSEWHERE
+                key: _encodable(value) for key, value in merged.additional_kwargs.items() if key not in CALLS_ELSEWHERE
             },
             response_metadata=merged.response_metadata,
             tool_calls=[call.as_tool_call() for call in calls],
             id=self.message_id,
         )
-        await add_usage(self._turn, self._draft, _wire_text(message))
+        await add_usage(self._turn, self._draft, sent_text(message))
+        message.usage_metadata = UsageMetadata(
+            input_tokens=self._draft.input_tokens,
+            output_tokens=self._draft.output_tokens,
+            total_tokens=self._draft.input_tokens + self._draft.output_tokens,
+        )
         if not calls and not message.text.strip():
-            raise ModelError("The model sent an empty answer. Ask again, or choose another model.", "empty")
+            raise ModelError(CUT_OFF_EMPTY if self._cut_off else EMPTY, "cut_off" if self._cut_off else "empty")
         stamp(message, **({"refused_calls": refused} if refused else {}))
         self._turn.produced.append(message)
         self._turn.draft = None
         return message
 
+    def _show(self, text: str) -> None:
+        if text:
+            text = valid_unicode(text)
+            self._draft.text += text
+            self._turn.emit("content", content=text, message_id=self.message_id)
+
     def _announce(self, call: AssembledCall, complete: bool) -> None:
+        self._draft.announced_calls.add(call.id)
         arguments = json.dumps(call.as_tool_call()["args"]) if complete else call.arguments or "{}"
         function: dict[str, Any] = {"name": call.name, "arguments": arguments}
         if complete:
@@ -125,16 +145,17 @@ class AnswerReceiver:
 async def receive_answer(
     model: Runnable[Any, Any],
     sent: Sequence[BaseMessage],
+    sent_tokens: int,
     turn: Turn,
     used_call_ids: Collection[str],
     idle_seconds: float,
 ) -> AIMessage:
-    """Send the messages and receive the answer.
+    """Send the messages, `sent_tokens` with the tools, and receive the answer.
 
     Raises ModelError when the provider fails, or sends nothing for `idle_seconds`. It stands alone: what the client
     raised may hold the key, so it is not its cause.
     """
-    receiver = AnswerReceiver(turn, sent, used_call_ids)
+    receiver = AnswerReceiver(turn, sent_tokens, used_call_ids)
     turn.model_calls += 1
     chunks = model.astream(list(sent))
     try:
@@ -152,9 +173,12 @@ async def add_usage(turn: Turn, draft: Draft, answer: str) -> None:
     draft.counted = True
     estimated = not (draft.input_tokens or draft.output_tokens)
     if estimated:
-        draft.input_tokens = sum(await count_tokens([_wire_text(one) for one in draft.sent]))
+        draft.input_tokens = draft.sent_tokens
         draft.output_tokens = sum(await count_tokens([answer]))
+    elif draft.input_tokens:
+        compare_counts(turn.request.config, counted=draft.sent_tokens, told=draft.input_tokens)
     turn.usage.add(draft.input_tokens, draft.output_tokens, estimated=estimated)
+    turn.usage.context_tokens = (draft.input_tokens or draft.sent_tokens) + draft.output_tokens
 
 
 async def _next_chunk(chunks: AsyncIterator[Any], idle_seconds: float, config: LLMConfig) -> BaseMessage | None:
@@ -187,14 +211,9 @@ def _plausible(tokens: Any) -> int:
 def _encodable(value: Any) -> Any:
     """Replace what is no Unicode text (lone surrogates): it could never be sent again."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return valid_unicode(value)
     if isinstance(value, list):
         return [_encodable(one) for one in value]
     if isinstance(value, dict):
         return {key: _encodable(one) for key, one in value.items()}
     return value
-
-
-def _wire_text(message: BaseMessage) -> str:
-    calls = json.dumps(message.tool_calls) if isinstance(message, AIMessage) and message.tool_calls else ""
-    return str(message.text) + calls

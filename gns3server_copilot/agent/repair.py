@@ -1,7 +1,7 @@
 """Makes a message list valid for the strictest provider, in the stored history and before every model call.
 
 The rules: each tool call id has exactly one result, directly after its message; no result without its call; no empty
-assistant message; after tool results an assistant message comes before the next user message.
+assistant message; user and assistant take turns, with tool results between an assistant's calls and its next words.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ from collections.abc import Iterable, Sequence
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from gns3server_copilot.agent.messages import ended_early, new_message_id, notes_of, stamp
-from gns3server_copilot.tools.response import failure, to_text
+from gns3server_copilot.gns3.changes import Outcome
+from gns3server_copilot.tools.response import build, failed, failure, succeeded, to_text
 
 INTERRUPTED = "Interrupted before a result came; it may have been partly carried out. Check before repeating it."
+INTERRUPTED_CHANGES = (
+    "Interrupted before its end. What had begun is listed with what came of it; read the state before repeating it."
+)
 NEVER_BEGUN = "Not carried out: the turn ended before this call began."
 NO_ANSWER = "(This answer was interrupted.)"
 
@@ -33,7 +37,7 @@ def repaired(messages: Iterable[BaseMessage]) -> list[AnyMessage]:
     for message in messages:
         if isinstance(message, ToolMessage):
             continue  # placed after its call
-        if isinstance(message, HumanMessage) and whole and isinstance(whole[-1], ToolMessage):
+        if isinstance(message, HumanMessage) and whole and isinstance(whole[-1], HumanMessage | ToolMessage):
             whole.append(ended_early("", new_message_id(), aborted=True))
         whole.append(message)  # type: ignore[arg-type]
         if isinstance(message, AIMessage):
@@ -50,9 +54,29 @@ def _results_of(message: AIMessage, results: dict[str, ToolMessage]) -> list[Too
     return answered
 
 
-def interrupted_result(call_id: str, tool_name: str, *, begun: bool = True) -> ToolMessage:
-    """Give the result of a call that never came to its end; when nobody knows, it has begun."""
-    text = to_text(failure(tool_name, INTERRUPTED if begun else NEVER_BEGUN, interrupted=True))
+def pending_results(messages: Sequence[AnyMessage]) -> list[ToolMessage]:
+    """Give a result for each call of the last answer that has none, in the order of the calls."""
+    for position in range(len(messages) - 1, -1, -1):
+        asked = messages[position]
+        if isinstance(asked, AIMessage):
+            answered = {one.tool_call_id for one in messages[position + 1 :] if isinstance(one, ToolMessage)}
+            pending = [call for call in asked.tool_calls if call["id"] not in answered]
+            return [interrupted_result(call["id"] or "", call["name"]) for call in pending]
+    return []
+
+
+def interrupted_result(
+    call_id: str, tool_name: str, *, begun: bool = True, outcomes: Sequence[Outcome] = ()
+) -> ToolMessage:
+    """Give the result of a call that never came to its end; when nobody knows, it has begun.
+
+    `outcomes` is what came of the changes that it had begun.
+    """
+    response = failure(tool_name, INTERRUPTED if begun else NEVER_BEGUN, interrupted=True)
+    if outcomes:
+        items = [(succeeded if one.done else failed)("", one.what, one.said) for one in outcomes]
+        response = build(tool_name, items, seconds=0.0, error=INTERRUPTED_CHANGES, interrupted=True)
+    text = to_text(response)
     return stamp(
         ToolMessage(text, tool_call_id=call_id, name=tool_name, id=new_message_id(), status="error"), aborted=True
     )
@@ -65,7 +89,11 @@ def as_sent(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
         if isinstance(message, AIMessage) and not message.tool_calls and not message.text.strip():
             reason = notes_of(message).get("error")
             words = f"(This answer failed: {reason})" if reason else NO_ANSWER
-            sent.append(AIMessage(words, id=message.id))
+            message = AIMessage(words, id=message.id)
+        before = sent[-1] if sent else None
+        if isinstance(message, AIMessage) and isinstance(before, AIMessage):
+            words = f"{before.text}\n\n{message.text}"
+            sent[-1] = AIMessage(words, tool_calls=message.tool_calls, id=message.id)
         else:
             sent.append(message)
     return sent

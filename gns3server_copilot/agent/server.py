@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp
 
+from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.knowledge.base import KnowledgeBase
+from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.packets.worker import Analyses
 from gns3server_copilot.settings import Settings
@@ -20,5 +22,7 @@ class Server:
     settings: Settings
     usage: UsageStore
     knowledge: KnowledgeBase
+    audit: AuditLog
+    consoles: Consoles | None = None
     #: worker processes that read packet captures
     analyses: Analyses = field(default_factory=Analyses)

@@ -26,6 +26,30 @@ UNREADABLE_BODY = "There was an error parsing the body"
 #: How pydantic names the values of an enumeration.
 ENUM_MEMBER = re.compile(r"<[\w.]+: ('[^']*')>")
 
+#: What the routes of chats answer with when something goes wrong, for `/docs`; see docs/developer/http-api.md.
+_REFUSALS = {
+    400: "It cannot be done as asked, for example without a configuration of a language model.",
+    401: "Not logged in.",
+    403: "The privilege Project.Audit is missing, a group's policy forbids it, or the project is not open.",
+    404: "There is no such thing, or it is somebody else's.",
+    409: "A turn is running in this conversation.",
+    413: "The message is too long.",
+    422: "The request is malformed; `detail` says where.",
+    429: "Too many turns are running.",
+    503: "The copilot or the project's chat database cannot be used; the message says what to put right.",
+}
+_PLAIN_MESSAGE = {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
+_ANSWER = {"application/json": {"schema": _PLAIN_MESSAGE}}
+
+
+def refusals(*also: int) -> dict[int | str, dict[str, Any]]:
+    """Give what `/docs` says about the errors of a chat route: those that every one has, and `also` these."""
+    # not by a model: FastAPI would build a field for each, which costs the start as much as the routes do
+    return {
+        status: {"description": _REFUSALS[status], "content": _ANSWER} for status in (401, 403, 404, 422, 503, *also)
+    }
+
+
 #: Where chats are served, and where the GNS3 web UI looks for them; the handlers are the same.
 CHATS = "/v3/projects/{project_id}/chat"
 WEB_UI_CHATS = "/v3/copilot/projects/{project_id}/chat"
@@ -116,6 +140,9 @@ def answer_unknown_paths(app: FastAPI) -> None:
         if not OUR_PATHS.match(request.url.path):
             answer: Response = await host_handler(request, error)
             return answer
+        if error.status_code == 404 and b"%2f" in request.scope.get("raw_path", b"").lower():
+            # an id with a slash in it never comes to the check of ids, since it fits no route
+            return JSONResponse({"message": "The path holds an id with a slash in it, which no id has."}, 422)
         message = {404: "There is nothing at this path.", 405: f"{request.method} is not possible here."}.get(
             error.status_code, str(error.detail)
         )

@@ -26,6 +26,8 @@ from gns3server_copilot.gns3.text import printable
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from gns3server_copilot.gns3.canvas import Canvas
+
 log = logging.getLogger(__name__)
 
 #: The host is never looked up: requests go to the application itself.
@@ -49,6 +51,8 @@ class GNS3Client:
                 log.exception("gns3-server failed inside while it answered %s %s", scope["method"], scope["path"])
                 raise
 
+        self._app = app
+        self._token = token
         # raise_app_exceptions=False turns an unhandled error of a host's handler into status 500.
         self._transport = httpx.ASGITransport(logging_app, raise_app_exceptions=False)
         self._app = logging_app
@@ -58,6 +62,14 @@ class GNS3Client:
         """Read."""
         async with _deadline(f"GET {path}", timeout):
             return await self._call("GET", path, None)
+
+    async def canvas(self, project_id: str, *, timeout: float = DEFAULT_TIMEOUT) -> Canvas:
+        """Read a project's nodes, links and drawings at one moment, as `gns3.canvas.read_canvas` does."""
+        # Imported here because outside of gns3-server (command line, documentation) it takes more than a second.
+        from gns3server_copilot.gns3.canvas import read_canvas
+
+        async with _deadline(f"reading of project {project_id}", timeout):
+            return await read_canvas(self._app, self._token, project_id)
 
     async def post(self, path: str, json: Any = None, *, timeout: float = DEFAULT_TIMEOUT) -> Any:
         """Create or act."""
@@ -87,7 +99,7 @@ class GNS3Client:
     async def _change(self, method: str, path: str, json: Any, timeout: float) -> Any:
         what = f"{method} {path}"
         async with _deadline(what, timeout):
-            return await let_finish(what, self._call(method, path, json))
+            return await let_finish(what, self._call(method, path, json), _told)
 
     async def _call(self, method: str, path: str, json: Any) -> Any:
         request = httpx.Request(method, API + path, headers=self._headers, json=json)
@@ -102,6 +114,14 @@ class GNS3Client:
             return response.json()
         except ValueError:
             return response.text
+
+
+def _told(answer: Any) -> str:
+    """Give what an answer of gns3-server says of the thing that was changed."""
+    if not isinstance(answer, dict):
+        return "Done."
+    said = [printable(answer[key]) for key in ("name", "status") if isinstance(answer.get(key), str)]
+    return f"Done: {', '.join(said)}." if said else "Done."
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gns3server_copilot.knowledge.schemas.base import KnowledgeFile
+from gns3server_copilot.knowledge.schemas.family import Family
 from gns3server_copilot.knowledge.schemas.prompt import PROMPT_NAMES, Prompt
 from gns3server_copilot.knowledge.schemas.protocol import Protocol
 
@@ -22,6 +23,7 @@ class Kind:
 
 KINDS: tuple[Kind, ...] = (
     Kind("prompts", Prompt, ".md", only=PROMPT_NAMES),
+    Kind("families", Family),
     Kind("protocols", Protocol),
 )
 

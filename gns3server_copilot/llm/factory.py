@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from gns3server_copilot.errors import CopilotError, InvalidRequestError
 from gns3server_copilot.llm.config import LLMConfig
-from gns3server_copilot.llm.providers import PROVIDERS
+from gns3server_copilot.llm.providers import PROVIDERS, Provider
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,7 @@ TALKATIVE_LOGGERS = (
 
 KEPT_MODELS = 64
 
+_modules: dict[Provider, ModuleType] = {}
 _models: OrderedDict[tuple[object, ...], Model] = OrderedDict()
 _lock = threading.Lock()
 
@@ -53,7 +54,8 @@ async def prepare_provider(provider: str) -> None:
 
     Raises InvalidRequestError with the pip command when its package is not installed.
     """
-    await asyncio.to_thread(_load, provider)
+    if PROVIDERS.get(provider) not in _modules:
+        await asyncio.to_thread(_load, provider)
 
 
 def create_base_model_with_tools(
@@ -79,7 +81,10 @@ def create_base_model_with_tools(
 
 
 def optional_parameters(config: LLMConfig) -> list[str]:
-    """Give the request parameters that can be left out when a provider refuses them, by the names it may use."""
+    """Give the request parameters that can be left out when a provider refuses them, by the names it may use.
+
+    `reasoning_content` is the exception: it is left out or sent, whichever was not done (`providers.thoughts`).
+    """
     return [
         *config.custom,
         "temperature",
@@ -87,6 +92,7 @@ def optional_parameters(config: LLMConfig) -> list[str]:
         "max_completion_tokens",
         "stream_options",
         "num_ctx",
+        "reasoning_content",
         "thinking",
     ]
 
@@ -143,6 +149,8 @@ def _load(name: str) -> ModuleType:
             f"The provider {name or '(none)'} is not supported by this version of the copilot. "
             f"Choose one of: {', '.join(PROVIDERS)}."
         )
+    if provider in _modules:
+        return _modules[provider]
     if not provider.installed:
         raise InvalidRequestError(
             f"The package of the provider {name} is not installed. "
@@ -152,4 +160,5 @@ def _load(name: str) -> ModuleType:
     # The openai package sets levels of its own while it is imported, if the environment says so.
     for logger in TALKATIVE_LOGGERS:
         logging.getLogger(logger).setLevel(logging.WARNING)
+    _modules[provider] = module
     return module

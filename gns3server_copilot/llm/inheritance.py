@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gns3server_copilot.llm.config import Owner, StoredConfig
-from gns3server_copilot.llm.policies import Policy, read_policy
+from gns3server_copilot.llm.config import StoredConfig
+from gns3server_copilot.llm.policies import Policy, read_memberships
 from gns3server_copilot.llm.preferences import read_preferences
-from gns3server_copilot.llm.rows import fetch_all, owners_condition
-from gns3server_copilot.llm.tables import groups, memberships
+from gns3server_copilot.llm.rows import fetch_usable
 from gns3server_copilot.schemas.modes import CONFIGURABLE_MODES, Mode
 
 
@@ -60,16 +58,10 @@ def default_of(configs: Iterable[StoredConfig]) -> StoredConfig | None:
 
 async def read_user_configs(connection: AsyncConnection, user_id: str) -> UserConfigs:
     """Read a user's configurations. Raises NotFoundError for an unknown user."""
-    policy = await read_policy(connection, user_id)
+    member = await read_memberships(connection, user_id)
+    names, policy = member.group_names, member.policy
     preferences = await read_preferences(connection, user_id)
-    joined = groups.join(memberships, memberships.c.user_group_id == groups.c.user_group_id)
-    found = await connection.execute(
-        select(groups.c.user_group_id, groups.c.name).select_from(joined).where(memberships.c.user_id == user_id)
-    )
-    # gns3-server's own type gives UUID objects
-    names = {str(row.user_group_id): str(row.name) for row in found}
-    owners = [Owner("user", user_id), *(Owner("group", group_id) for group_id in names)]
-    configs = await fetch_all(connection, owners_condition(owners))
+    configs = await fetch_usable(connection, user_id)
     own = [config for config in configs if config.owner.kind == "user"]
     inherited = [
         replace(config, group_name=names[config.owner.id]) for config in configs if config.owner.kind == "group"

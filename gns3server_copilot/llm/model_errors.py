@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gns3server_copilot.errors import ModelError
+from gns3server_copilot.llm.retry_after import retry_after
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +19,31 @@ log = logging.getLogger(__name__)
 WRONG_KEY_SIGNS = ("api_key_invalid", "api key not valid", "api key expired")
 QUOTA_SIGNS = ("rate_limit_error", "resource_exhausted", "throttlingexception")
 OVERLOAD_SIGNS = ("overloaded_error", "api_error", "internalserverexception", "serviceunavailableexception")
-TOO_LONG_SIGNS = ("context_length", "context length", "prompt is too long", "maximum context", "exceeds the limit of")
+TOO_LONG_SIGNS = (
+    "context_length",
+    "context length",
+    "context limit",
+    "context window",
+    "context size",
+    "exceed_context",
+    "exceeds the limit of",
+    "exceeds the maximum number of tokens",
+    "input is too long",
+    "input length",
+    "maximum context",
+    "maximum prompt length",
+    "prompt is too long",
+    "prompt too long",
+    "request_too_large",
+    "too many input tokens",
+)
+#: A single request over a limit for each minute: a smaller one passes at once.
+TOO_LARGE_FOR_A_MINUTE = "request too large"
+#: A limit that no waiting ends.
+EXHAUSTED_SIGNS = ("billing", "credit balance", "insufficient_quota", "insufficient balance", "payment")
+
+#: How long to wait for a limit whose end the provider does not tell, in seconds.
+UNTOLD_WAIT = 3.0
 
 QUOTA = "The model provider's limit is reached. Wait a moment, or check the account's quota."
 FAULT = "The model provider has a fault of its own. Try again in a moment."
@@ -36,7 +61,8 @@ def model_error(error: BaseException, model: str, optional: Iterable[str] = ()) 
     kind, sentence = _sort(chain)
     log.warning("Model %s: %s (%s, HTTP status %s)", model, kind, type(error).__name__, _status(chain))
     log.debug("Model %s: what its client raised", model, exc_info=error)
-    return ModelError(sentence.format(model=model), kind, _named(chain, optional) if kind == "refused" else None)
+    named = _named(chain, optional) if kind == "refused" else None
+    return ModelError(sentence.format(model=model), kind, named, _wait(chain, kind))
 
 
 def _named(chain: Sequence[BaseException], optional: Iterable[str]) -> str | None:
@@ -47,6 +73,16 @@ def _named(chain: Sequence[BaseException], optional: Iterable[str]) -> str | Non
         if re.search(rf"(?<![a-z0-9_]){re.escape(name.lower())}(?![a-z0-9_])", text):
             return name
     return None
+
+
+def _wait(chain: Sequence[BaseException], kind: str) -> float | None:
+    if kind not in ("quota", "provider"):
+        return None
+    text = _text(chain)
+    told = retry_after(chain, text)
+    if told is None and kind == "quota" and not any(sign in text for sign in EXHAUSTED_SIGNS):
+        return UNTOLD_WAIT
+    return told
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -71,7 +107,8 @@ def _status(chain: Sequence[BaseException]) -> int | None:
 
 
 def _text(chain: Sequence[BaseException]) -> str:
-    return " ".join(f"{type(error).__name__} {error}" for error in chain).lower()
+    # openai and anthropic put the code of an error into its body alone
+    return " ".join(f"{type(error).__name__} {error} {getattr(error, 'body', '')}" for error in chain).lower()
 
 
 def _sort(chain: Sequence[BaseException]) -> tuple[str, str]:
@@ -80,10 +117,11 @@ def _sort(chain: Sequence[BaseException]) -> tuple[str, str]:
         return "authentication", "The model provider refused the API key. Enter the key again in the AI profile."
     if status == 404:
         return "not_found", "The provider has no model {model} at this address. Check the model and the base URL."
-    if status == 429:
-        return "quota", QUOTA
-    if status in (400, 413) and any(sign in text for sign in TOO_LONG_SIGNS):
+    too_long = any(sign in text for sign in TOO_LONG_SIGNS)
+    if (status in (400, 413, 422, 500) and too_long) or (status in (413, 429) and TOO_LARGE_FOR_A_MINUTE in text):
         return "too_long", "The conversation is too long for the model {model}. Start a new one."
+    if status in (402, 429):
+        return "quota", QUOTA
     if status is not None and 300 <= status < 400:
         return "moved", "The model provider has moved. Put its final address into the configuration's base URL."
     if status is not None and status >= 500:

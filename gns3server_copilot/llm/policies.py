@@ -6,16 +6,16 @@ bound.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from sqlalchemy import RowMapping, select, update
+from sqlalchemy import RowMapping, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from gns3server_copilot.errors import ForbiddenError
 from gns3server_copilot.llm.config import Owner
-from gns3server_copilot.llm.rows import insert_if_absent, require_owner
+from gns3server_copilot.llm.rows import insert_if_absent, no_such, require_owner
 from gns3server_copilot.llm.tables import group_policies, groups, memberships, users
 from gns3server_copilot.schemas.modes import Mode
 
@@ -78,19 +78,36 @@ class Policy:
         return mode
 
 
-async def read_policy(connection: AsyncConnection, user_id: str) -> Policy:
-    """Give what binds a user now. Raises NotFoundError for an unknown one."""
-    await require_owner(connection, Owner("user", user_id))
-    query = (
-        select(group_policies, groups.c.name)
-        .join(memberships, memberships.c.user_group_id == group_policies.c.group_id)
-        .join(groups, groups.c.user_group_id == group_policies.c.group_id)
-        .join(users, users.c.user_id == memberships.c.user_id)
-        .where(users.c.user_id == user_id, users.c.is_superadmin.is_not(True))
-    )
-    rows = (await connection.execute(query)).mappings().all()
-    return Policy(
-        tuple(replace(_from_row(row), group_name=row["name"]) for row in sorted(rows, key=lambda row: str(row["name"])))
+@dataclass(frozen=True)
+class Memberships:
+    """A user's groups, their names by id, and what they allow together."""
+
+    group_names: Mapping[str, str]
+    policy: Policy
+
+
+# built once: building it takes as long as running it
+_MEMBERSHIPS = (
+    select(users.c.is_superadmin, groups.c.user_group_id, groups.c.name, group_policies)
+    .select_from(users)
+    .outerjoin(memberships, memberships.c.user_id == users.c.user_id)
+    .outerjoin(groups, groups.c.user_group_id == memberships.c.user_group_id)
+    .outerjoin(group_policies, group_policies.c.group_id == groups.c.user_group_id)
+    .where(users.c.user_id == bindparam("user"))
+)
+
+
+async def read_memberships(connection: AsyncConnection, user_id: str) -> Memberships:
+    """Give a user's groups and what binds the user now, in one query. Raises NotFoundError for an unknown user."""
+    rows = (await connection.execute(_MEMBERSHIPS, {"user": user_id})).mappings().all()
+    if not rows:
+        raise no_such(Owner("user", user_id))
+    in_groups = sorted((row for row in rows if row["user_group_id"]), key=lambda row: str(row["name"]))
+    binding = [row for row in in_groups if row["group_id"] and not row["is_superadmin"]]
+    return Memberships(
+        # gns3-server's own type gives UUID objects
+        group_names={str(row["user_group_id"]): str(row["name"]) for row in in_groups},
+        policy=Policy(tuple(replace(_from_row(row), group_name=row["name"]) for row in binding)),
     )
 
 
@@ -103,7 +120,7 @@ class PolicyStore:
     async def of_user(self, user_id: str) -> Policy:
         """Give what binds a user now. Raises NotFoundError for an unknown one."""
         async with self._engine.connect() as connection:
-            return await read_policy(connection, user_id)
+            return (await read_memberships(connection, user_id)).policy
 
     async def of_group(self, group_id: str) -> GroupPolicy:
         """Give a group's policy; one that was never set allows everything. Raises NotFoundError."""

@@ -67,14 +67,18 @@ class ConfigStore:
 
     async def user_configs(self, user_id: str) -> UserConfigs:
         """Give all that a user may use, own and inherited. Raises NotFoundError for an unknown user."""
-        async with self._engine.connect() as connection:
-            found = await read_user_configs(connection, user_id)
+        found = await self.usable_configs(user_id)
         checked = await self._checked(found)
         return replace(
             found,
             own=tuple(config for config in checked if config.owner.kind == "user"),
             inherited=tuple(config for config in checked if config.owner.kind == "group"),
         )
+
+    async def usable_configs(self, user_id: str) -> UserConfigs:
+        """Give the same as `user_configs`, without looking whether the keys can be decrypted: `for_use` finds out."""
+        async with self._engine.connect() as connection:
+            return await read_user_configs(connection, user_id)
 
     async def get_config(self, owner: Owner, config_id: str) -> StoredConfig:
         """Give one. Raises NotFoundError for an unknown id, ForbiddenError when it is somebody else's."""
@@ -84,7 +88,11 @@ class ConfigStore:
 
     async def user_config(self, user_id: str, config_id: str) -> StoredConfig:
         """Give one that the user may use, own or inherited. Raises NotFoundError, ForbiddenError as `get_config`."""
-        found = (await self.user_configs(user_id)).get(config_id)
+        return await self.require(await self.user_configs(user_id), config_id)
+
+    async def require(self, usable: UserConfigs, config_id: str) -> StoredConfig:
+        """Give one of a user's. Raises NotFoundError when there is none of this id, ForbiddenError when it is not."""
+        found = usable.get(config_id)
         if found is None:
             async with self._engine.connect() as connection:
                 await fetch(connection, config_id)

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Date,
     DateTime,
     Dialect,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -115,4 +116,31 @@ usage = Table(
     Column("model_calls", Integer, nullable=False),
     Column("input_tokens", BigInteger, nullable=False),
     Column("output_tokens", BigInteger, nullable=False),
+)
+
+device_settings = Table(
+    "copilot_device_settings",
+    metadata,
+    Column("project_id", GUID, primary_key=True, doc="No foreign key: projects are not in the database."),
+    Column("node_id", GUID, primary_key=True),
+    Column("family", String(100), doc="The family that somebody has chosen; NULL when it is to be found out."),
+    Column("encrypted_secrets", Text, doc="Username and passwords, a JSON object, encrypted as API keys are."),
+    Column("key_id", String(16)),
+    Column("updated_at", UTCDateTime, nullable=False),
+)
+
+audit = Table(
+    "copilot_audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("time", UTCDateTime, nullable=False, index=True),
+    Column("user_id", GUID, nullable=False, index=True, doc="No foreign key: who did what stays known."),
+    Column("username", String(255), nullable=False),
+    Column("project_id", String(36), nullable=False, index=True),
+    Column("project_name", String(255), nullable=False),
+    Column("mode", String(40), nullable=False),
+    Column("tool", String(64), nullable=False),
+    Column("targets", Text, nullable=False, doc="A JSON list of names."),
+    Column("verdict", String(20), nullable=False),
+    Column("seconds", Float, nullable=False),
 )

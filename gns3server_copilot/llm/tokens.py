@@ -40,7 +40,7 @@ async def count_tokens(texts: Sequence[str]) -> list[int]:
 
     Without the table the numbers are estimates, mostly too high, and the log says so once.
     """
-    return await asyncio.to_thread(_count, texts)
+    return await asyncio.to_thread(token_counts, texts)
 
 
 def table_status() -> str | None:
@@ -52,7 +52,8 @@ def table_status() -> str | None:
     return None
 
 
-def _count(texts: Sequence[str]) -> list[int]:
+def token_counts(texts: Sequence[str]) -> list[int]:
+    """Count as `count_tokens` does, in the calling thread: 0.1 s for each MB, the interpreter's lock released."""
     encoding = _encoding()
     if encoding is None:
         return [-(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN) for text in texts]

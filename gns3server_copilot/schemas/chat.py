@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.schemas.titles import Title
+from gns3server_copilot.schemas.unicode import ValidText
 
 
 class ChatRequest(BaseModel):
     """One question. Unknown keys are ignored, as the web UI of another version may send them."""
 
-    message: str = Field(description="What the person asks; at most 100,000 characters.")
+    message: ValidText = Field(description="What the person asks; at most 100,000 characters.")
     session_id: UUID | None = Field(None, description="The conversation to go on with; a new id begins one.")
     stream: bool = Field(True, description="False: one JSON answer when the turn is over.")
     temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = Field(
@@ -25,6 +27,28 @@ class ChatRequest(BaseModel):
     on_disconnect: Literal["abort", "continue"] = Field(
         "abort", description="What the turn does when its last reader has left."
     )
+
+
+class InjectRequest(ChatRequest):
+    """A request for a fault. Everything may be left out."""
+
+    message: ValidText = Field("", description="What fault to put in; without it one that the copilot chooses.")
+    copilot_mode: Literal[Mode.INJECTION] | None = Field(None, description="No other mode is possible here.")
+
+
+class SessionChange(BaseModel):
+    """What a person changes of a conversation: at least one of the two."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Title | None = Field(None, description="At most 255 characters; no automatic title replaces it.")
+    pinned: StrictBool | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.title is None and self.pinned is None:
+            raise ValueError("give a title, pinned, or both")
+        return self
 
 
 class ChatAnswer(BaseModel):

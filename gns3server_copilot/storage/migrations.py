@@ -10,10 +10,9 @@ from collections.abc import Callable
 from typing import Final
 
 from gns3server_copilot.errors import StorageError
+from gns3server_copilot.schemas.titles import DEFAULT_TITLE
 from gns3server_copilot.storage.failures import DamagedFileError
 from gns3server_copilot.storage.times import normalized, now
-
-DEFAULT_TITLE: Final = "New conversation"
 
 _COUNTERS: Final = ("message_count", "llm_calls_count", "input_tokens", "output_tokens", "total_tokens")
 _KEY_COLUMNS: Final = {"id": "INTEGER PRIMARY KEY", "thread_id": "TEXT NOT NULL UNIQUE"}
@@ -29,6 +28,8 @@ _OTHER_COLUMNS: Final = {
     "metadata": "TEXT NOT NULL DEFAULT '{}'",
     "stats": "TEXT NOT NULL DEFAULT '{}'",
     "pinned": "INTEGER NOT NULL DEFAULT 0",
+    #: 1 from the beginning of a turn until its end is stored
+    "unfinished": "INTEGER NOT NULL DEFAULT 0",
 }
 COLUMNS: Final = _KEY_COLUMNS | _OTHER_COLUMNS
 
@@ -75,7 +76,7 @@ def _sessions_table(connection: sqlite3.Connection, project_id: str) -> None:
 
 
 def _complete_rows(connection: sqlite3.Connection) -> None:
-    if_absent = dict.fromkeys((*_COUNTERS, "pinned"), "0")
+    if_absent = dict.fromkeys((*_COUNTERS, "pinned", "unfinished"), "0")
     if_absent |= {"title": f"'{DEFAULT_TITLE}'", "metadata": "'{}'", "stats": "'{}'"}
     values = ", ".join(f"{name} = coalesce({name}, {value})" for name, value in if_absent.items())
     connection.execute(f"UPDATE chat_sessions SET {values}")

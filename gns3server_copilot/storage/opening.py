@@ -85,6 +85,8 @@ def _make_ready(connection: sqlite3.Connection, project_id: str, *, unclean: boo
 def _set_up(connection: sqlite3.Connection) -> None:
     connection.row_factory = sqlite3.Row
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+    # SQLite's own lower() knows ASCII letters only
+    connection.create_function("casefold", 1, str.casefold, deterministic=True)
     connection.executescript(pragma_script(*_SETTINGS))
 
 

@@ -15,6 +15,7 @@ from langchain_core import messages as lc
 from langgraph.checkpoint.serde.jsonplus import EXT_PYDANTIC_V2
 
 from gns3server_copilot.errors import StorageError
+from gns3server_copilot.storage.kept import PackedMessages
 
 REFUSED = (
     "The stored conversation holds something that is not a chat message and is refused. Delete this conversation and "
@@ -52,17 +53,23 @@ _DEEPEST = 200
 
 
 class CheckpointSerializer:
-    """LangGraph's serializer protocol, restricted to messages and plain values in both directions."""
+    """LangGraph's serializer protocol, restricted to messages and plain values in both directions.
+
+    A message that it has read or written is not packed a second time: messages are replaced, never changed.
+    """
+
+    def __init__(self) -> None:
+        self._known = PackedMessages()
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """Give the stored form of a value. Raises TypeError for a state value that could not be read back."""
         if obj is None:
             return "null", b""
-        return "msgpack", ormsgpack.packb(obj, default=_encoded, option=_IN_STATE)
+        return "msgpack", ormsgpack.packb(obj, default=self._encoded, option=_IN_STATE)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """Give the value back. Raises StorageError for anything but messages and plain values."""
-        return _unpacked(data, _message)
+        return _unpacked(data, self._message)
 
     def placeholder(self, data: tuple[str, bytes]) -> Any:
         """Give the value with every message an empty one: enough to judge a file, at a fraction of the time.
@@ -71,15 +78,24 @@ class CheckpointSerializer:
         """
         return _unpacked(data, _message_placeholder)
 
+    def _encoded(self, obj: Any) -> Any:
+        for base in type(obj).__mro__:
+            if base in _CLASSES:
+                packed = self._known.get(obj)
+                if packed is None:
+                    packed = _packed_message(base, obj)
+                    self._known.keep(obj, packed)
+                return ormsgpack.Ext(EXT_PYDANTIC_V2, packed)
+        if isinstance(obj, BaseException):
+            # LangGraph stores a failed step's exception; its text may quote a key or a URL with credentials
+            return type(obj).__name__
+        raise TypeError(f"a checkpoint cannot hold a {type(obj).__name__}")
 
-def _encoded(obj: Any) -> Any:
-    for base in type(obj).__mro__:
-        if base in _CLASSES:
-            return ormsgpack.Ext(EXT_PYDANTIC_V2, _packed_message(base, obj))
-    if isinstance(obj, BaseException):
-        # LangGraph stores a failed step's exception; its text may quote a key or a URL with credentials
-        return type(obj).__name__
-    raise TypeError(f"a checkpoint cannot hold a {type(obj).__name__}")
+    def _message(self, code: int, data: bytes) -> lc.BaseMessage:
+        known, fields = _named_message(code, data)
+        message = known(**fields)
+        self._known.keep(message, data)
+        return message
 
 
 def _packed_message(known: type[lc.BaseMessage], message: lc.BaseMessage) -> bytes:
@@ -115,11 +131,6 @@ def _unpacked(data: tuple[str, bytes], extension: Callable[[int, bytes], Any]) -
         return ormsgpack.unpackb(blob, ext_hook=extension, option=ormsgpack.OPT_NON_STR_KEYS)
     except (ValueError, TypeError) as error:
         raise StorageError(REFUSED) from error
-
-
-def _message(code: int, data: bytes) -> lc.BaseMessage:
-    known, fields = _named_message(code, data)
-    return known(**fields)
 
 
 _PLACEHOLDER = lc.HumanMessage("")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -19,6 +20,7 @@ from typing_extensions import TypeVar
 from gns3server_copilot.knowledge.loader import packaged_knowledge
 from gns3server_copilot.knowledge.snapshot import Knowledge
 from gns3server_copilot.packets.worker import Analyses
+from gns3server_copilot.schemas.audit import ToolCall
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
@@ -26,6 +28,7 @@ from gns3server_copilot.tools.schema import plain_schema
 from gns3server_copilot.tools.scope import TurnScope
 
 if TYPE_CHECKING:
+    from gns3server_copilot.consoles.service import Consoles
     from gns3server_copilot.gns3.client import GNS3Client
 
 BUILDING_MODES = frozenset({Mode.TEACHING, Mode.LAB_AUTOMATION})
@@ -44,6 +47,12 @@ class ToolContext:
     scope: TurnScope = field(default_factory=TurnScope)
     #: what was loaded when the turn began, an admin's files included
     knowledge: Knowledge = field(default_factory=packaged_knowledge)
+    #: the way to the devices' consoles
+    consoles: Consoles | None = None
+    #: whether secrets are taken out of what tools answer
+    redact: bool = True
+    #: gets a record of every call
+    audit: Callable[[ToolCall], None] = field(default=lambda call: None)
     #: the server's worker processes for packet captures
     analyses: Analyses = field(default_factory=Analyses)
 
@@ -67,6 +76,8 @@ class Tool(abc.ABC, Generic[ArgumentsT]):
     modes: ClassVar[frozenset[Mode]]
     #: Calls of read-only tools may run side by side.
     read_only: ClassVar[bool]
+    #: Whether its answers hold anything that comes from a lab. Those of others are our own texts, and stay as they are.
+    tells_of_the_lab: ClassVar[bool] = True
 
     @abc.abstractmethod
     async def run(self, arguments: ArgumentsT, context: ToolContext) -> list[dict[str, Any]]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import traceback
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 from gns3server_copilot.errors import CopilotError, ToolError
 from gns3server_copilot.gns3.text import clipped, printable
+from gns3server_copilot.redaction.data import made_visible, redacted
+from gns3server_copilot.schemas.audit import Verdict
 from gns3server_copilot.tools.arguments import read_arguments
+from gns3server_copilot.tools.audit import record, verdict_of
 from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
 from gns3server_copilot.tools.registry import ALL_TOOLS, tools_for
 from gns3server_copilot.tools.response import build, failure
@@ -25,22 +30,67 @@ async def execute(name: str, arguments: str | dict[str, Any] | list[Any], contex
     """Run the tool `name` and give its response; nothing but cancellation is raised.
 
     The mode is enforced here, not only when tools are offered: a model may name any tool, and device text may talk it
-    into that.
+    into that. Here, too, every response loses its secrets and what no reader would see, and every call is recorded.
     """
     started = time.monotonic()
     shown_name = clipped(printable(name), 64)
+    tool: Tool | None = None
     read: ToolArguments | None = None
+    verdict: Verdict | None = None
     try:
         tool = _tool(name, shown_name, context)
         read = read_arguments(tool, arguments, context.project)
         items = await tool.run(read, context)
-        return build(shown_name, items, seconds=time.monotonic() - started)
+        response = build(shown_name, items, seconds=time.monotonic() - started)
     except CopilotError as error:
         problem = error.message
+        if read is None or error.status == HTTPStatus.FORBIDDEN:
+            verdict = Verdict.REFUSED
+        response = failure(shown_name, problem, seconds=time.monotonic() - started)
+    except asyncio.CancelledError:
+        if _is_cancelled():
+            _record(context, shown_name, Verdict.INTERRUPTED, started, None, read)
+            raise
+        # what the tool waited for was cancelled, not the tool: a future of a library, a task that it shared
+        log.error("The tool %s was left by what it waited for", shown_name)
+        problem = f"{shown_name} was interrupted inside the copilot; it may have been partly carried out."
+        response = failure(shown_name, problem, seconds=time.monotonic() - started)
     except Exception as error:
         log.error("The tool %s failed: %s", shown_name, _traceback(error, read))
         problem = f"{shown_name} failed inside the copilot; the server's log says why. Other tools still work."
-    return failure(shown_name, problem, seconds=time.monotonic() - started)
+        response = failure(shown_name, problem, seconds=time.monotonic() - started)
+    _record(context, shown_name, verdict or verdict_of(response), started, response["data"], read)
+    if tool is None or tool.tells_of_the_lab:
+        response = await asyncio.to_thread(redacted if context.redact else made_visible, response)
+    return response
+
+
+def refuse(name: str, reason: str, context: ToolContext) -> dict[str, Any]:
+    """Give the response of a call that is not carried out for a reason that is none of the tool's, and record it."""
+    shown_name = clipped(printable(name), 64)
+    _record(context, shown_name, Verdict.REFUSED, time.monotonic(), None, None)
+    return failure(shown_name, reason)
+
+
+def _record(
+    context: ToolContext,
+    name: str,
+    verdict: Verdict,
+    started: float,
+    items: list[dict[str, Any]] | None,
+    arguments: ToolArguments | None,
+) -> None:
+    try:
+        named = arguments.model_dump(mode="json") if arguments is not None and not items else None
+        seconds = time.monotonic() - started
+        context.audit(record(context, name, verdict, seconds, items=items, arguments=named))
+    except Exception:  # the call has been carried out, and its answer is worth more than its record
+        log.exception("A call of %s could not be recorded", name)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _tool(name: str, shown_name: str, context: ToolContext) -> Tool:

@@ -21,9 +21,14 @@ SHORTEST_TEXT = 200
 _METADATA_KEYS = ("tool_name", "version", "execution_time")
 
 
-def build(tool_name: str, items: list[dict[str, Any]], *, seconds: float, **metadata: object) -> dict[str, Any]:
-    """The response of a tool that did, or tried to do, these things; items that are not as they must be are mended."""
-    return respond(map(item_from, items), _metadata(tool_name, seconds, metadata))
+def build(
+    tool_name: str, items: list[dict[str, Any]], *, seconds: float, error: str = "", **metadata: object
+) -> dict[str, Any]:
+    """The response of a tool that did, or tried to do, these things; items that are not as they must be are mended.
+
+    `error` is for a tool that came to no end.
+    """
+    return respond(map(item_from, items), _metadata(tool_name, seconds, metadata), error)
 
 
 def failure(tool_name: str, error: str, *, seconds: float = 0.0, **metadata: object) -> dict[str, Any]:

@@ -9,6 +9,12 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
+#: How long the end of a turn waits for what is put away, in seconds. What takes longer goes on by itself.
+CLOSING_SECONDS = 0.4
+
+#: The event loop keeps only weak references to tasks.
+_going_on: set[asyncio.Task[None]] = set()
+
 
 class TurnScope:
     """Console sessions, captures and the like of one turn, by key."""
@@ -33,9 +39,21 @@ class TurnScope:
         self._kept.pop(key, None)
 
     async def close(self) -> None:
-        """Put everything away, side by side. What fails is logged and keeps nothing else from being closed."""
+        """Put everything away, side by side. What fails or hangs is logged and keeps nothing else from being closed."""
         kept, self._kept = self._kept, {}
-        endings = await asyncio.gather(*(close() for _, close in kept.values()), return_exceptions=True)
-        for key, ending in zip(kept, endings, strict=True):
-            if isinstance(ending, BaseException):
-                log.error("%s could not be put away at the end of a turn", key, exc_info=ending)
+        closing = {asyncio.create_task(_put_away(key, close)): key for key, (_, close) in kept.items()}
+        if not closing:
+            return
+        _going_on.update(closing)
+        for task in closing:
+            task.add_done_callback(_going_on.discard)
+        _, late = await asyncio.wait(closing, timeout=CLOSING_SECONDS)
+        for task in late:
+            log.warning("%s is still being put away after its turn has ended", closing[task])
+
+
+async def _put_away(key: Hashable, close: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await close()
+    except Exception:
+        log.exception("%s could not be put away at the end of a turn", key)

@@ -19,7 +19,14 @@ FIELDS: dict[str, dict[str, type]] = {
     "abort": {},
     "done": {"usage": dict, "title": str},
 }
-USAGE = {"input_tokens": int, "output_tokens": int, "total_tokens": int, "estimated": bool}
+USAGE = {
+    "input_tokens": int,
+    "output_tokens": int,
+    "total_tokens": int,
+    "estimated": bool,
+    "context_tokens": int,
+    "context_limit": int,
+}
 LONGEST_ERROR = 300
 #: The web UI replaces texts that hold these by canned ones.
 CANNED = ("AuthenticationError", "PermissionDenied", "ConnectionError", "TimeoutError", "ValidationError")

@@ -18,6 +18,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from gns3server_copilot.demo import qemu
+
 LAB_FOLDER = Path(__file__).parent.parent / "lab"
 VPCS_WRAPPER = LAB_FOLDER / "vpcs_wrapper.py"
 FRR_DAEMONS = Path("/usr/lib/frr")
@@ -53,6 +55,20 @@ def compute_settings(folder: Path) -> dict[str, dict[str, object]]:
     if dynamips is not None:
         settings["Dynamips"] = {"dynamips_path": dynamips}
     return settings
+
+
+def scripted_qemu(folder: Path) -> Path:
+    """Make a program in `folder` that gns3-server takes for QEMU, and give it: every machine is the demo's router.
+
+    A node of it needs its absolute path as `qemu_path` and no disk image; it shows a prompt as soon as it is started.
+    """
+    version = "QEMU emulator version 7.2.9 (scripted router)"
+    program = launcher(folder / "qemu-system-x86_64", [sys.executable, "-IS", qemu.__file__])
+    shell, command = program.read_text().split("\n", 1)
+    program.write_text(f'{shell}\n[ "$1" = -version ] && echo "{version}" && exit 0\n{command}')
+    # gns3-server wants it there; it is run for disk images only, of which there are none
+    launcher(folder / "qemu-img", ["false"])
+    return program
 
 
 def ubridge() -> list[str] | None:

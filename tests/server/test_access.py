@@ -14,16 +14,23 @@ from tests.ground.sse import tool_outputs
 
 PREFIXES = ["/v3/projects", "/v3/copilot/projects"]
 
+NO_IDS = ["%2e%2e", "..%2f..%2fx", "%2e%2e%2Fx", "x" * 10_240, "s-z", "0"]
+
 
 def chat_requests(prefix, project_id, session_id):
     chat = f"{prefix}/{project_id}/chat"
     return [
         ("POST", f"{chat}/stream", {"message": "hello"}),
+        ("POST", f"{chat}/inject", None),
         ("GET", f"{chat}/sessions", None),
         ("GET", f"{chat}/sessions/{session_id}", None),
         ("GET", f"{chat}/sessions/{session_id}/history", None),
         ("GET", f"{chat}/sessions/{session_id}/events", None),
         ("POST", f"{chat}/sessions/{session_id}/abort", None),
+        ("PATCH", f"{chat}/sessions/{session_id}", {"title": "new", "pinned": True}),
+        ("PUT", f"{chat}/sessions/{session_id}/pin", None),
+        ("DELETE", f"{chat}/sessions/{session_id}/pin", None),
+        ("DELETE", f"{chat}/sessions/{session_id}", None),
     ]
 
 
@@ -63,20 +70,49 @@ async def test_a_token_in_the_query_is_as_good_as_one_in_the_header(gns3_server,
     assert answer.status_code == 200
 
 
-async def test_somebody_else_s_session_does_not_exist_not_even_for_a_superadmin(
-    admin, make_user, project, model_server
-):
+@pytest.mark.parametrize("prefix", PREFIXES)
+async def test_somebody_else_s_session_does_not_exist_not_even_for_a_superadmin(admin, make_user, project, prefix):
     owner = await make_user(role="User")
-    await configure_model(owner)
+    others = [admin, await make_user(role="Auditor", on=project), await make_user(role="User")]
+    for user in (owner, *others):
+        await configure_model(user)
+    session_id = (await ask(owner, project, "/help"))[0]["session_id"]
+    before = [(await owner.get(f"{project.chat}/sessions/{session_id}{rest}")).json() for rest in ("", "/history")]
+    requests = chat_requests(prefix, project.project_id, session_id)[3:]
+    chat = f"{prefix}/{project.project_id}/chat"
+    requests += [
+        ("POST", f"{chat}/{path}", {"message": "hi", "session_id": session_id}) for path in ("stream", "inject")
+    ]
+    for user in others:
+        assert await statuses(user, requests) == {404}
+        assert (await user.get(f"{chat}/sessions")).json() == []
+    after = [(await owner.get(f"{project.chat}/sessions/{session_id}{rest}")).json() for rest in ("", "/history")]
+    assert after == before
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+async def test_a_session_of_another_project_does_not_exist_here(admin, project, make_project, prefix):
     await configure_model(admin)
-    events = await ask(owner, project, "/help")
-    session_id = events[0]["session_id"]
-    assert (await owner.get(f"{project.chat}/sessions/{session_id}")).status_code == 200
-    requests = chat_requests("/v3/projects", project.project_id, session_id)[2:]
+    other = await make_project()
+    session_id = (await ask(admin, other, "/help"))[0]["session_id"]
+    await ask(admin, project, "/help")
+    requests = chat_requests(prefix, project.project_id, session_id)[3:]
+    requests = [request for request in requests if not request[1].endswith("/abort")]  # it may be of a turn to come
     assert await statuses(admin, requests) == {404}
-    stolen = await admin.post(f"{project.chat}/stream", json={"message": "hi", "session_id": session_id})
-    assert stolen.status_code == 404
-    assert (await admin.get(f"{project.chat}/sessions")).json() == []
+    assert len((await admin.get(f"{other.chat}/sessions/{session_id}/history")).json()["messages"]) == 2
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("session_id", NO_IDS, ids=lambda one: one[:12])
+async def test_an_id_that_is_none_is_a_wrong_request_on_every_route(admin, project, prefix, session_id):
+    assert await statuses(admin, chat_requests(prefix, project.project_id, session_id)[3:]) == {422}
+    answer = await admin.post(f"{project.chat}/stream", json={"message": "hi", "session_id": session_id})
+    assert (answer.status_code, answer.json()["message"].split(":")[0]) == (422, "session_id")
+
+
+async def test_a_project_id_that_is_none_is_a_wrong_request(admin):
+    for project_id in ("x" * 10_240, "%2e%2e", "0"):
+        assert await statuses(admin, chat_requests("/v3/projects", project_id, uuid.uuid4())) == {422}
 
 
 async def test_a_project_that_does_not_exist_or_is_closed_is_refused_plainly(admin, project):

@@ -29,6 +29,7 @@ LIGHT = (
     "schemas",
     "storage/sessions.py",
     "tools",
+    "redaction",
     "utils/__init__.py",
 )
 

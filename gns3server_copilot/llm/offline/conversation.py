@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from gns3server_copilot.llm.offline.lab import Lab, read_lab
 
-#: The prompt names the markers in prose too; the section itself has each on a line of its own.
-TOPOLOGY = re.compile(r"^<topology>\s*$(.*)^</topology>\s*$", re.MULTILINE | re.DOTALL)
+#: The numbers of both marks are the same, and what is between them cannot hold it.
+TOPOLOGY = re.compile(r"^<topology ([0-9a-f]+)>$(.*)^</topology \1>$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,6 @@ def read_conversation(messages: Sequence[BaseMessage]) -> Conversation:
     return Conversation(
         question=str(messages[start].text).strip() if start >= 0 else "",
         results=tuple(results),
-        lab=read_lab(topology[1].strip("\n") if topology else ""),
+        lab=read_lab(topology[2].strip("\n") if topology else ""),
         is_first=not any(isinstance(message, HumanMessage) for message in messages[: max(start, 0)]),
     )

@@ -19,6 +19,7 @@ class Provider:
     `package` is what its module imports, `install` what pip needs to install it. `official_url` is used by
     configurations without a URL. `mark` is what LangChain notes as `model_provider` on its messages. `repeats_usage`
     says that its servers may tell running totals of tokens in every piece of an answer; those of others add up.
+    `makes_titles` says that it can be asked for the title of a conversation.
     """
 
     module: str
@@ -27,6 +28,7 @@ class Provider:
     official_url: str = ""
     mark: str = ""
     repeats_usage: bool = False
+    makes_titles: bool = True
 
     @property
     def installed(self) -> bool:
@@ -40,7 +42,7 @@ def _provider(name: str, package: str, official_url: str, **more: Any) -> Provid
 
 
 PROVIDERS = {
-    "offline": Provider("gns3server_copilot.llm.providers.offline"),
+    "offline": Provider("gns3server_copilot.llm.providers.offline", makes_titles=False),
     "openai": Provider(
         "gns3server_copilot.llm.providers.openai",
         "langchain_openai",

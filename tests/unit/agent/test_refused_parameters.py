@@ -6,15 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from gns3server_copilot.agent import turn_context
-from gns3server_copilot.agent.graph import ChatGraph
-from gns3server_copilot.agent.server import Server
+from gns3server_copilot.agent.asking import ask_model
+from gns3server_copilot.agent.context_window import Prepared
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import ModelError
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.factory import prepare_provider
-from gns3server_copilot.settings import Settings
-from tests.ground.model_script import context_too_long, openai_error, refuses_parameter, text
+from tests.ground.model_script import openai_error, refuses_parameter, text
 from tests.ground.model_server import ModelServer
 from tests.unit.llm.providers.conftest import QUESTION, TOOLS, make_turn
 from tests.unit.llm.samples import CONFIG
@@ -29,12 +27,10 @@ async def config(model_server: ModelServer) -> LLMConfig:
 
 
 async def ask(config: LLMConfig, turn: Turn) -> str:
-    graph = ChatGraph(Server(None, Settings(), None, None))  # type: ignore[arg-type]  # no tool runs
-    token = turn_context.turn.set(turn)
-    try:
-        return (await graph._ask(list(TOOLS), config, list(QUESTION), [])).text
-    finally:
-        turn_context.turn.reset(token)
+    async def prepare(at_most: int | None) -> Prepared:
+        return Prepared(list(QUESTION), 20)
+
+    return (await ask_model(turn, list(TOOLS), prepare, [], 10)).text
 
 
 async def test_once_without_it_and_so_for_the_rest_of_the_turn(model_server: ModelServer, config: LLMConfig) -> None:
@@ -75,7 +71,7 @@ async def test_a_parameter_that_is_still_refused_ends_the_turn(model_server: Mod
 
 @pytest.mark.parametrize(
     "answer",
-    [openai_error(401, "temperature"), openai_error(500, "temperature"), context_too_long(), openai_error(400, "No.")],
+    [openai_error(401, "temperature"), openai_error(500, "temperature"), openai_error(400, "No.")],
 )
 async def test_other_errors_are_not_tried_again(answer: object, model_server: ModelServer, config: LLMConfig) -> None:
     model_server.script(answer)  # type: ignore[arg-type]

@@ -11,19 +11,17 @@ import pytest
 import pytest_asyncio
 from langchain_core.messages import AIMessage
 
-from gns3server_copilot.agent import graph as graph_module
+from gns3server_copilot.agent import asking as asking_module
 from gns3server_copilot.agent import service as service_module
-from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
 from gns3server_copilot.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
-from gns3server_copilot.knowledge.base import KnowledgeBase
-from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from tests.ground.event_rules import check_event_order
 from tests.ground.sse import kinds_of, text_of
+from tests.unit.in_process import agent_server
 from tests.unit.llm.samples import CONFIG
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -37,9 +35,7 @@ OFFLINE = dataclasses.replace(CONFIG, provider="offline", model="offline", base_
 @pytest_asyncio.fixture(loop_scope="session")
 async def service(app_server, app_project, tmp_path):
     users = {ALICE.user_id, BOB.user_id}
-    usage = UsageStore(app_server.app.state._db_engine)
-    settings = Settings(tool_rounds=2)
-    server = Server(app_server.app, settings, usage, KnowledgeBase(tmp_path, settings))
+    server = agent_server(app_server.app, Settings(tool_rounds=2), tmp_path)
     opened = await AgentService.open(app_project, server, users)
     yield opened
     await opened.close("The test is over.")
@@ -171,7 +167,7 @@ async def test_a_model_that_calls_tools_for_ever_is_refused_and_the_turn_ends_wi
         async def astream(self, messages):
             yield AIMessage("", tool_calls=[{"name": "get_gns3_templates", "args": {}, "id": "same"}])
 
-    monkeypatch.setattr(graph_module, "create_base_model_with_tools", lambda *_: Insistent())
+    monkeypatch.setattr(asking_module, "create_base_model_with_tools", lambda *_: Insistent())
     request = asked("Look for ever.")
     events = await events_of(await service.start_turn(request))
     history = await agree(service, request, events)

@@ -118,7 +118,8 @@ def ended(call: str, name: str = "look", output: str | None = None) -> Event:
 
 
 def done(**usage: Any) -> Event:
-    figures = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5, "estimated": False, **usage}
+    figures = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5, "estimated": False}
+    figures |= {"context_tokens": 5, "context_limit": 128_000, **usage}
     return event("done", usage=figures, title="A title")
 
 

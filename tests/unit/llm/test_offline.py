@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.ai import add_ai_message_chunks
 
+from gns3server_copilot.agent.fencing import fenced
 from gns3server_copilot.gns3.topology import compact_text, parse_topology
 from gns3server_copilot.llm.offline import OfflineChatModel, abilities, slash
 from gns3server_copilot.llm.offline.texts import COMMANDS as COMMANDS_IN_HELP
@@ -104,7 +105,7 @@ def link(link_id, *ends, filters=None):
 def prompt(nodes=(), links=(), drawings=(), limit=10_000):
     """Give a system prompt with this lab in it, told as the copilot tells it."""
     lab = compact_text(parse_topology(list(nodes), list(links), list(drawings)), limit)
-    return SystemMessage(f"You answer. The lab is in `<topology>`.\n\n<topology>\n{lab}\n</topology>\n")
+    return SystemMessage(f"You answer. The lab is in `<topology>`.\n\n{fenced('topology', lab)}\n")
 
 
 LAB = prompt(

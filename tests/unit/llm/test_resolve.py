@@ -27,9 +27,9 @@ async def test_the_oldest_is_used_until_one_is_marked(store: ConfigStore, alice:
     await store.create_config(alice, new("vectors", model_type="embedding"))
     await store.create_config(alice, new("oldest"))
     marked = await store.create_config(alice, new("marked", model_type="multimodal"))
-    assert (await effective_config(store, as_user(alice), None)).name == "oldest"
+    assert (await effective_config(store, as_user(alice), None))[0].name == "oldest"
     await store.set_default(alice, marked.config_id)
-    assert (await effective_config(store, as_user(alice), None)).name == "marked"
+    assert (await effective_config(store, as_user(alice), None))[0].name == "marked"
 
 
 async def test_models_that_cannot_chat_are_no_default(store: ConfigStore, alice: Owner) -> None:
@@ -43,7 +43,7 @@ async def test_models_that_cannot_chat_are_no_default(store: ConfigStore, alice:
 async def test_a_turn_may_name_its_configuration(store: ConfigStore, alice: Owner, bob: Owner) -> None:
     await store.create_config(alice, new("default", is_default=True))
     other = await store.create_config(alice, new("other"))
-    assert (await effective_config(store, as_user(alice), other.config_id)).name == "other"
+    assert (await effective_config(store, as_user(alice), other.config_id))[0].name == "other"
     with pytest.raises(NotFoundError):
         await effective_config(store, as_user(alice), str(uuid.uuid4()))
     with pytest.raises(ForbiddenError):

@@ -57,7 +57,7 @@ async def test_long_texts_without_spaces_are_counted_in_time() -> None:
 @settings(deadline=None)
 @given(st.text() | st.text(st.characters(categories=["Cs", "Lo", "So"])))
 def test_every_text_can_be_counted(text: str) -> None:
-    [count] = tokens._count([text])
+    [count] = tokens.token_counts([text])
     assert 0 <= count <= 4 * len(text)
 
 
@@ -75,14 +75,14 @@ def test_without_a_table_counts_are_high_estimates_and_the_log_says_so_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     texts = ["hello world, this is a sentence", CONFIGURATION, "お誕生日おめでとう", ""]
-    right = tokens._count(texts)
+    right = tokens.token_counts(texts)
     damaged = tmp_path / "cl100k_base.tiktoken"
     damaged.write_bytes(TABLE.read_bytes()[:-1])
     monkeypatch.setattr(tokens, "TABLE", damaged)
     tokens._build_encoding.cache_clear()
     try:
         for _ in range(3):
-            assert all(estimate >= count for estimate, count in zip(tokens._count(texts), right, strict=True))
+            assert all(estimate >= count for estimate, count in zip(tokens.token_counts(texts), right, strict=True))
         # pytest may see the same record at more than one logger
         assert len({id(one) for one in caplog.records if "only estimated" in one.getMessage()}) == 1
         assert "checksum" in (table_status() or "")

@@ -105,5 +105,5 @@ async def test_a_topology_too_large_for_one_answer_becomes_terse_and_stays_whole
 async def test_a_project_that_is_gone_is_said(context: ToolContext) -> None:
     await context.gns3.delete(f"/projects/{context.project.project_id}")
     response = await execute(TOOL, {}, context)
-    assert "doesn't exist" in response["error"]
+    assert "does not exist" in response["error"]
     await context.gns3.post("/projects", {"name": "again", "project_id": context.project.project_id})

@@ -22,6 +22,8 @@ from tests.unit.llm.samples import tool
 
 QUESTION = (SystemMessage("Be brief."), HumanMessage("Hello"))
 TOOLS = (tool("look"), tool("touch"))
+#: What the agent would have counted.
+SENT_TOKENS = 20
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +72,7 @@ async def ask_once(
     model = create_base_model_with_tools(TOOLS, config)
     turn = make_turn(config)
     used = [call["id"] or "" for one in messages if isinstance(one, AIMessage) for call in one.tool_calls]
-    message = await receive_answer(model, messages, turn, used, idle_seconds)
+    message = await receive_answer(model, messages, SENT_TOKENS, turn, used, idle_seconds)
     turn.events.end()
     return Received(message, [event async for event in turn.events.follow(60)], turn)
 
