@@ -1,6 +1,6 @@
 """Scripted routers for the console benchmark, all in one process of their own; prints their ports, ends with its input.
 
-    python -m benchmarks.console_farm COUNT
+python -m benchmarks.console_farm COUNT
 """
 
 from __future__ import annotations

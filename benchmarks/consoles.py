@@ -155,7 +155,9 @@ async def measure(ports: Sequence[int], rounds: int) -> tuple[list[str], bool]:
     if importlib.util.find_spec("netmiko") is not None:
         theirs = [await timed(lambda: asyncio.to_thread(netmiko_session, ports[0])) for _ in range(3)]
         times = median(theirs) / median(ours)
-        rows.append(f"| session with both, netmiko | | {spread(theirs)} ms | {times:.1f} × ours | ≥ {LIMIT_NETMIKO:g} × |")
+        rows.append(
+            f"| session with both, netmiko | | {spread(theirs)} ms | {times:.1f} × ours | ≥ {LIMIT_NETMIKO:g} × |"
+        )
         holds.append(times >= LIMIT_NETMIKO)
     return rows, all(holds)
 

@@ -10,7 +10,31 @@ from hypothesis import strategies as st
 from gns3server_copilot.knowledge.problems import WrongFileError
 from gns3server_copilot.knowledge.yaml_text import YamlText
 
-PARTS = ["a:", " ", "\n", "- ", "[", "]", "{", "}", "'", '"', "&x ", "*x", "!!int ", "|\n", ">", "#", "? ", ": ", "no", "1.5", "---", "%", "\t"]
+PARTS = [
+    "a:",
+    " ",
+    "\n",
+    "- ",
+    "[",
+    "]",
+    "{",
+    "}",
+    "'",
+    '"',
+    "&x ",
+    "*x",
+    "!!int ",
+    "|\n",
+    ">",
+    "#",
+    "? ",
+    ": ",
+    "no",
+    "1.5",
+    "---",
+    "%",
+    "\t",
+]
 
 
 @given(st.text() | st.lists(st.sampled_from(PARTS), max_size=20).map("".join))
@@ -28,5 +52,8 @@ def test_no_text_breaks_it(text):
 def test_lines_are_those_of_the_keys_and_items():
     parsed = YamlText("a: 1\nb:\n  - c: 2\n    d:\n      - 3\n      -\n")
     assert parsed.data == {"a": 1, "b": [{"c": 2, "d": [3, None]}]}
-    lines = [parsed.line_of(path) for path in (("a",), ("b",), ("b", 0), ("b", 0, "d"), ("b", 0, "d", 1), ("b", 0, "x"), ("b", 9))]
+    lines = [
+        parsed.line_of(path)
+        for path in (("a",), ("b",), ("b", 0), ("b", 0, "d"), ("b", 0, "d", 1), ("b", 0, "x"), ("b", 9))
+    ]
     assert lines == [1, 2, 3, 4, 6, 3, 2]
