@@ -92,7 +92,6 @@ class Session:
         seen = self.terminal.look()
         if seen.is_prompt and seen.state is self._usual_state:
             return
-        await self._permitted()
         approach = Approach(self.terminal, self._credentials, self._family_from)
         await approach.to_prompt()
         if self.state is State.USER and self.rules.privileged is not None:

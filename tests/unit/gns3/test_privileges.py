@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gns3server_copilot.gns3.privileges import has_privilege_now
+from gns3server_copilot.gns3.privileges import Privileges
 from gns3server_copilot.schemas.identity import ProjectRef
 from tests.ground.users import Accounts, UserClient, ok
 from tests.unit.in_process import InProcessServer
@@ -18,13 +18,17 @@ async def test_they_are_asked_anew_each_time(
 ) -> None:
     resource = f"/projects/{app_project.project_id}/nodes/{UNKNOWN}"
 
+    privileges = Privileges(app_server.app)
+
     async def may(user_id: str, privilege: str = "Node.Console") -> bool:
-        return await has_privilege_now(app_server.app, user_id, resource, privilege)
+        return await privileges(user_id, resource, privilege)
 
     user = await app_accounts.make_user()
     assert not await may(user.user_id)
     role = await app_accounts.make_role(["Node.Console"])
-    entry = await app_accounts.allow({"ace_type": "user", "user_id": user.user_id}, role, f"/projects/{app_project.project_id}")
+    entry = await app_accounts.allow(
+        {"ace_type": "user", "user_id": user.user_id}, role, f"/projects/{app_project.project_id}"
+    )
     assert await may(user.user_id)
     assert not await may(user.user_id, "Node.Modify")
     await ok(app_admin.put(f"/v3/access/users/{user.user_id}", json={"is_active": False}))
