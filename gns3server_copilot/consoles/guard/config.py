@@ -36,8 +36,6 @@ class ConfigJudge:
             return refused(line, reasons.character(bad[0]))
         if has_open_quote(line, guard.rules.config.quotes):
             return refused(line, reasons.OPEN_QUOTE)
-        if not (guard.rules.config.refuse or guard.rules.config.allow):
-            return refused(line, reasons.NO_RULES)
         words = line.split(" ")
         if words[0].lower() in guard.leave_words or words[0].lower() in guard.exit_words:
             return self._left(line, words, last)
