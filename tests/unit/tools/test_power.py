@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3 import power
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.gns3.host import compute_host
-from gns3server_copilot.gns3.privileges import has_privilege_now
+from gns3server_copilot.gns3.privileges import Privileges
 from gns3server_copilot.gns3.topology import parse_node
 from gns3server_copilot.llm.keys import KeyRing
 from gns3server_copilot.schemas.identity import ProjectRef, User
@@ -47,7 +46,7 @@ def consoles(app_server: InProcessServer, tmp_path: Path) -> Consoles:
     """The server's consoles."""
     app: Any = app_server.app
     settings = DeviceSettings(app.state._db_engine, KeyRing(tmp_path))
-    return Consoles(settings, functools.partial(has_privilege_now, app), compute_host)
+    return Consoles(settings, Privileges(app), compute_host)
 
 
 @pytest.fixture
