@@ -26,7 +26,7 @@ PACKETS = "packet_analysis"
 LINK_FILTER = "manage_gns3_packet_filter"
 TOPOLOGY = "gns3_topology_reader"
 
-#: The modes of the tools that requests need (docs/developer/tools.md), except the topology tool: a setting adds that one
+#: The modes of the tools that requests need (docs/developer/tools.md), except the topology tool, which a setting adds
 #: to others.
 MODES_OF: dict[str, frozenset[Mode]] = {
     TEMPLATES: BUILDING_MODES,
