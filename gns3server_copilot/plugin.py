@@ -12,6 +12,8 @@ Changed functions, each with its own containment (a check that fails turns that 
     is_safe_path (both file APIs)    refuses the chat database's folder, for reading and writing
     controller.project's             refuses a project's path in that folder
     check_path_allowed
+    start_packet_capture             refuses a capture's file in that folder, which would be written and then read
+    (both NIO classes)
     the compute's _hash_file         leaves that folder out of its lists of files
     export_project._is_exportable    leaves it out of exports and snapshots
     import_project's ZipFile         drops what would be unpacked into it from archives, snapshots included
@@ -206,9 +208,12 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
     while not app.state.exiting:  # noqa: ASYNC110
         await asyncio.sleep(EXITING_CHECK_SECONDS)
     manager.stop_turns("The server is stopping.")
-    while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
-        wake_notification_streams()
-        await asyncio.sleep(EXITING_CHECK_SECONDS)
+    try:
+        while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
+            wake_notification_streams()
+            await asyncio.sleep(EXITING_CHECK_SECONDS)
+    except Exception:
+        log.exception("GNS3 Copilot: gns3-server's streams could not be woken, so its stop takes longer")
 
 
 # -- changed functions of gns3-server
@@ -221,6 +226,7 @@ def _change_host() -> None:
         _close_chats_before_project_duplicate,
         _keep_file_apis_out,
         _keep_projects_out,
+        _keep_captures_out,
         _leave_chats_out_of_lists,
         _leave_chats_out_of_exports,
         _leave_chats_out_of_duplicates,
@@ -292,6 +298,23 @@ def _keep_projects_out() -> None:
         return changed
 
     _change(project, "check_path_allowed", ["path"], change)
+
+
+def _keep_captures_out() -> None:
+    from gns3server.compute.compute_error import ComputeForbiddenError
+    from gns3server.compute.dynamips.nios.nio import NIO as DynamipsNIO
+    from gns3server.compute.nios.nio import NIO
+
+    def change(original: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(self: Any, pcap_output_file: str, pcap_data_link_type: str = "DLT_EN10MB") -> Any:
+            if _is_chats(pcap_output_file):
+                raise ComputeForbiddenError(f"The path {pcap_output_file} is not allowed")
+            return original(self, pcap_output_file, pcap_data_link_type)
+
+        return changed
+
+    for nio in (NIO, DynamipsNIO):
+        _change(nio, "start_packet_capture", ["self", "pcap_output_file", "pcap_data_link_type"], change)
 
 
 def _leave_chats_out_of_lists() -> None:
