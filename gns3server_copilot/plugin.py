@@ -9,6 +9,7 @@ Changed functions, each with its own containment (a check that fails turns that 
     Project.close, Project.delete,   turns are stopped and the chat database is closed before the folder is touched;
     Project.duplicate                GNS3's notifications come after the fact, and a snapshot's restore, which closes
                                      the project and opens it again, sends none
+    Project.delete                   afterwards, what was set for the project's devices is forgotten
     is_safe_path (both file APIs)    refuses the chat database's folder, for reading and writing
     controller.project's             refuses a project's path in that folder
     check_path_allowed
@@ -33,7 +34,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from fastapi import APIRouter, FastAPI
@@ -43,12 +44,16 @@ from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
+from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.errors import UnavailableError
 from gns3server_copilot.gns3.archives import filtered
 from gns3server_copilot.gns3.host import project_folders, wake_notification_streams
 from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
 from gns3server_copilot.storage.location import DIRECTORY, is_in_chats
+
+if TYPE_CHECKING:
+    from gns3server_copilot.knowledge.base import KnowledgeBase
 
 log = logging.getLogger(__name__)
 
@@ -63,12 +68,17 @@ NEEDED = (
     "langchain-openai",
     "langgraph",
     "langgraph-checkpoint-sqlite",
+    "telnetlib3",
     "tiktoken",
 )
 
 EXITING_CHECK_SECONDS = 0.2
 
+#: When gns3-server's start is over, so that reading our files does not slow it.
+LOAD_KNOWLEDGE_AFTER_SECONDS = 3.0
+
 _managers: WeakSet[AgentManager] = WeakSet()
+_consoles: WeakSet[Consoles] = WeakSet()
 
 
 def mount(app: FastAPI) -> None:
@@ -119,9 +129,18 @@ def _config_files() -> list[str]:
 
 
 def _routes() -> list[APIRoute]:
-    from gns3server_copilot.api import audit, chat, copilot, group_llm_configs, knowledge, llm_configs, sessions
+    from gns3server_copilot.api import (
+        audit,
+        chat,
+        copilot,
+        devices,
+        group_llm_configs,
+        knowledge,
+        llm_configs,
+        sessions,
+    )
 
-    chats = _of(chat.router) + _of(sessions.router)
+    chats = _of(chat.router) + _of(sessions.router) + _of(devices.router)
     return [
         *chats,
         *(routing.at_web_ui_prefix(route) for route in chats),
@@ -159,6 +178,9 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     from gns3server.config import Config
 
     from gns3server_copilot.api.runtime import Runtime
+    from gns3server_copilot.consoles.device_settings import DeviceSettings
+    from gns3server_copilot.gns3.host import compute_host
+    from gns3server_copilot.gns3.privileges import has_privilege_now
     from gns3server_copilot.knowledge.base import KnowledgeBase
     from gns3server_copilot.llm.audit import AuditLog
     from gns3server_copilot.llm.keys import KeyRing
@@ -171,18 +193,24 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     # without a gns3_server.conf gns3-server sets no secrets_dir
     config_dir = Path(Config.instance().config_dir)
     secrets = Config.instance().settings.Server.secrets_dir or config_dir
-    configs = ConfigStore(engine, KeyRing(Path(secrets)))
+    keys = KeyRing(Path(secrets))
+    configs = ConfigStore(engine, keys)
     usage = UsageStore(engine)
     knowledge = KnowledgeBase(config_dir, settings)
+    consoles = Consoles(DeviceSettings(engine, keys), functools.partial(has_privilege_now, app), compute_host)
     audit = AuditLog(engine, settings.audit_days)
-    manager = AgentManager(Server(app=app, settings=settings, usage=usage, knowledge=knowledge, audit=audit))
+    manager = AgentManager(
+        Server(app=app, settings=settings, usage=usage, knowledge=knowledge, audit=audit, consoles=consoles)
+    )
     _managers.add(manager)
+    _consoles.add(consoles)
     app.state.copilot = Runtime(
         settings=settings,
         configs=configs,
         policies=PolicyStore(engine),
         usage=usage,
         knowledge=knowledge,
+        consoles=consoles,
         audit=audit,
         manager=manager,
     )
@@ -191,7 +219,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         asyncio.create_task(manager.close_idle_projects()),
         asyncio.create_task(audit.write()),
         asyncio.create_task(audit.forget_old()),
-        asyncio.create_task(knowledge.current()),  # beside the start, so that wrong files are logged at once
+        asyncio.create_task(_load_early(knowledge)),
     ]
     try:
         yield
@@ -214,6 +242,12 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
             await asyncio.sleep(EXITING_CHECK_SECONDS)
     except Exception:
         log.exception("GNS3 Copilot: gns3-server's streams could not be woken, so its stop takes longer")
+
+
+async def _load_early(knowledge: KnowledgeBase) -> None:
+    """Load what the first chat would load otherwise, so that wrong files are in the log soon after the start."""
+    await asyncio.sleep(LOAD_KNOWLEDGE_AFTER_SECONDS)
+    await knowledge.current()
 
 
 # -- changed functions of gns3-server
@@ -247,7 +281,23 @@ def _close_chats_before_project_close() -> None:
 def _close_chats_before_project_delete() -> None:
     from gns3server.controller.project import Project
 
-    _change(Project, "delete", ["self"], _with_chats_closed("The project was deleted."))
+    def change(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return _with_chats_closed("The project was deleted.")(_with_devices_forgotten(original))
+
+    _change(Project, "delete", ["self"], change)
+
+
+def _with_devices_forgotten(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        done = await original(self, *args, **kwargs)
+        for consoles in list(_consoles):
+            try:
+                await consoles.settings.forget_others(self.id, ())
+            except Exception:
+                log.exception("The device settings of project %s could not be forgotten", self.id)
+        return done
+
+    return changed
 
 
 def _close_chats_before_project_duplicate() -> None:

@@ -127,11 +127,10 @@ class AnswerReceiver:
         if text:
             text = valid_unicode(text)
             self._draft.text += text
-            self._draft.shown = True
             self._turn.emit("content", content=text, message_id=self.message_id)
 
     def _announce(self, call: AssembledCall, complete: bool) -> None:
-        self._draft.shown = True
+        self._draft.announced_calls.add(call.id)
         arguments = json.dumps(call.as_tool_call()["args"]) if complete else call.arguments or "{}"
         function: dict[str, Any] = {"name": call.name, "arguments": arguments}
         if complete:

@@ -23,6 +23,12 @@ def is_opened(project_id: str) -> bool:
     return project is not None and project.status == "opened"
 
 
+def compute_host(compute_id: str) -> str | None:
+    """Give the address at which the controller reaches a compute; None for its own and for unknown ones."""
+    compute = Controller.instance().computes.get(compute_id)
+    return None if compute is None or compute_id == "local" else str(compute.host)
+
+
 def project_folders() -> list[str]:
     """Give the directories of all projects, opened or not. May be called in any thread."""
     return [project.path for project in list(Controller.instance().projects.values())]

@@ -81,7 +81,10 @@ def create_base_model_with_tools(
 
 
 def optional_parameters(config: LLMConfig) -> list[str]:
-    """Give the request parameters that can be left out when a provider refuses them, by the names it may use."""
+    """Give the request parameters that can be left out when a provider refuses them, by the names it may use.
+
+    `reasoning_content` is the exception: it is left out or sent, whichever was not done (`providers.thoughts`).
+    """
     return [
         *config.custom,
         "temperature",
@@ -89,6 +92,7 @@ def optional_parameters(config: LLMConfig) -> list[str]:
         "max_completion_tokens",
         "stream_options",
         "num_ctx",
+        "reasoning_content",
         "thinking",
     ]
 
