@@ -15,6 +15,7 @@
     ├── StorageError             503  a project's chat database cannot be used; says what to put right
     ├── ModelError               502  the language model's side failed; says in plain words how
     ├── GNS3Error                     gns3-server refused or did not answer; carries its status
+    ├── ConsoleError             502  a device's console cannot be used as asked; says how it looks
     └── ToolError                     a tool cannot do what was asked; the model reads the message
 
 The message is one plain sentence that tells a person what to do. It is at most 300 characters, has no braces and
@@ -158,6 +159,13 @@ class GNS3Error(CopilotError):
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ConsoleError(CopilotError):
+    """A device's console cannot be used as asked. Only the model reads the message, which may quote the console."""
+
+    status = 502
+    longest = 4_096
 
 
 class ToolError(CopilotError):

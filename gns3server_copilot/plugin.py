@@ -9,6 +9,7 @@ Changed functions, each with its own containment (a check that fails turns that 
     Project.close, Project.delete,   turns are stopped and the chat database is closed before the folder is touched;
     Project.duplicate                GNS3's notifications come after the fact, and a snapshot's restore, which closes
                                      the project and opens it again, sends none
+    Project.delete                   afterwards, what was set for the project's devices is forgotten
     is_safe_path (both file APIs)    refuses the chat database's folder, for reading and writing
     controller.project's             refuses a project's path in that folder
     check_path_allowed
@@ -16,7 +17,8 @@ Changed functions, each with its own containment (a check that fails turns that 
     export_project._is_exportable    leaves it out of exports and snapshots
     import_project's ZipFile         drops what would be unpacked into it from archives, snapshots included
     copytree of controller.project   leaves it out of duplicates
-    app.state.exiting (watched)      streams end before uvicorn begins to wait for them
+    app.state.exiting (watched)      streams end before uvicorn begins to wait for them, those of gns3-server's own
+                                     notifications included, which would take up to 5 s
 """
 
 from __future__ import annotations
@@ -25,13 +27,12 @@ import asyncio
 import functools
 import inspect
 import logging
-import os
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from fastapi import APIRouter, FastAPI
@@ -41,11 +42,16 @@ from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
+from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.errors import UnavailableError
-from gns3server_copilot.gns3.host import project_folders
+from gns3server_copilot.gns3.archives import filtered
+from gns3server_copilot.gns3.host import project_folders, wake_notification_streams
 from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
 from gns3server_copilot.storage.location import DIRECTORY, is_in_chats
+
+if TYPE_CHECKING:
+    from gns3server_copilot.knowledge.base import KnowledgeBase
 
 log = logging.getLogger(__name__)
 
@@ -60,12 +66,17 @@ NEEDED = (
     "langchain-openai",
     "langgraph",
     "langgraph-checkpoint-sqlite",
+    "telnetlib3",
     "tiktoken",
 )
 
 EXITING_CHECK_SECONDS = 0.2
 
+#: When gns3-server's start is over, so that reading our files does not slow it.
+LOAD_KNOWLEDGE_AFTER_SECONDS = 3.0
+
 _managers: WeakSet[AgentManager] = WeakSet()
+_consoles: WeakSet[Consoles] = WeakSet()
 
 
 def mount(app: FastAPI) -> None:
@@ -116,9 +127,18 @@ def _config_files() -> list[str]:
 
 
 def _routes() -> list[APIRoute]:
-    from gns3server_copilot.api import audit, chat, copilot, group_llm_configs, knowledge, llm_configs, sessions
+    from gns3server_copilot.api import (
+        audit,
+        chat,
+        copilot,
+        devices,
+        group_llm_configs,
+        knowledge,
+        llm_configs,
+        sessions,
+    )
 
-    chats = _of(chat.router) + _of(sessions.router)
+    chats = _of(chat.router) + _of(sessions.router) + _of(devices.router)
     return [
         *chats,
         *(routing.at_web_ui_prefix(route) for route in chats),
@@ -156,6 +176,9 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     from gns3server.config import Config
 
     from gns3server_copilot.api.runtime import Runtime
+    from gns3server_copilot.consoles.device_settings import DeviceSettings
+    from gns3server_copilot.gns3.host import compute_host
+    from gns3server_copilot.gns3.privileges import has_privilege_now
     from gns3server_copilot.knowledge.base import KnowledgeBase
     from gns3server_copilot.llm.audit import AuditLog
     from gns3server_copilot.llm.keys import KeyRing
@@ -168,18 +191,24 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     # without a gns3_server.conf gns3-server sets no secrets_dir
     config_dir = Path(Config.instance().config_dir)
     secrets = Config.instance().settings.Server.secrets_dir or config_dir
-    configs = ConfigStore(engine, KeyRing(Path(secrets)))
+    keys = KeyRing(Path(secrets))
+    configs = ConfigStore(engine, keys)
     usage = UsageStore(engine)
     knowledge = KnowledgeBase(config_dir, settings)
+    consoles = Consoles(DeviceSettings(engine, keys), functools.partial(has_privilege_now, app), compute_host)
     audit = AuditLog(engine, settings.audit_days)
-    manager = AgentManager(Server(app=app, settings=settings, usage=usage, knowledge=knowledge, audit=audit))
+    manager = AgentManager(
+        Server(app=app, settings=settings, usage=usage, knowledge=knowledge, audit=audit, consoles=consoles)
+    )
     _managers.add(manager)
+    _consoles.add(consoles)
     app.state.copilot = Runtime(
         settings=settings,
         configs=configs,
         policies=PolicyStore(engine),
         usage=usage,
         knowledge=knowledge,
+        consoles=consoles,
         audit=audit,
         manager=manager,
     )
@@ -188,7 +217,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         asyncio.create_task(manager.close_idle_projects()),
         asyncio.create_task(audit.write()),
         asyncio.create_task(audit.forget_old()),
-        asyncio.create_task(knowledge.current()),  # beside the start, so that wrong files are logged at once
+        asyncio.create_task(_load_early(knowledge)),
     ]
     try:
         yield
@@ -205,6 +234,15 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
     while not app.state.exiting:  # noqa: ASYNC110
         await asyncio.sleep(EXITING_CHECK_SECONDS)
     manager.stop_turns("The server is stopping.")
+    while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
+        wake_notification_streams()
+        await asyncio.sleep(EXITING_CHECK_SECONDS)
+
+
+async def _load_early(knowledge: KnowledgeBase) -> None:
+    """Load what the first chat would load otherwise, so that wrong files are in the log soon after the start."""
+    await asyncio.sleep(LOAD_KNOWLEDGE_AFTER_SECONDS)
+    await knowledge.current()
 
 
 # -- changed functions of gns3-server
@@ -237,7 +275,23 @@ def _close_chats_before_project_close() -> None:
 def _close_chats_before_project_delete() -> None:
     from gns3server.controller.project import Project
 
-    _change(Project, "delete", ["self"], _with_chats_closed("The project was deleted."))
+    def change(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return _with_chats_closed("The project was deleted.")(_with_devices_forgotten(original))
+
+    _change(Project, "delete", ["self"], change)
+
+
+def _with_devices_forgotten(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        done = await original(self, *args, **kwargs)
+        for consoles in list(_consoles):
+            try:
+                await consoles.settings.forget_others(self.id, ())
+            except Exception:
+                log.exception("The device settings of project %s could not be forgotten", self.id)
+        return done
+
+    return changed
 
 
 def _close_chats_before_project_duplicate() -> None:
@@ -342,37 +396,7 @@ def _drop_chats_from_imports() -> None:
     if hasattr(original, "copilot_original"):
         return
 
-    class ZipFile(original):  # type: ignore[misc, valid-type]
-        """An archive without what would be unpacked into a project's chats.
-
-        The way there may go through links that an earlier archive has left; and links are made by gns3-server itself,
-        with names that zipfile has not tidied up.
-        """
-
-        copilot_original = original
-        _folder: str | None = None
-
-        def infolist(self) -> list[Any]:
-            return [info for info in super().infolist() if not self._is_unwanted(info.filename)]
-
-        def namelist(self) -> list[str]:
-            return [name for name in super().namelist() if not self._is_unwanted(name)]
-
-        def extractall(self, path: Any = None, members: Any = None, pwd: bytes | None = None) -> None:
-            self._folder = os.fspath(path or os.curdir)
-            super().extractall(path, members, pwd)
-
-        def _is_unwanted(self, name: str) -> bool:
-            # as zipfile makes a path of a name: `..` and empty parts go
-            parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-            if parts[:1] == [DIRECTORY]:
-                return True
-            if self._folder is None:
-                return False
-            tidy, raw = os.path.join(self._folder, *parts), os.path.join(self._folder, name)
-            return any(_is_chats(path, self._folder) for path in {tidy, raw})
-
-    _replace_module(import_project, "zipfile_zstd", ZipFile=ZipFile)
+    _replace_module(import_project, "zipfile_zstd", ZipFile=filtered(original, _is_chats))
 
 
 def _is_chats(path: str | Path, *folders: str) -> bool:

@@ -62,6 +62,12 @@ class Settings(BaseModel):
     idle_project_seconds: Seconds = Field(
         1800.0, description="A project's chat database is closed after this many seconds without use."
     )
+    console_command_seconds: Seconds = Field(
+        60.0, description="Longest time that one command on a device may take, in seconds; then it is interrupted."
+    )
+    console_wait_seconds: Seconds = Field(
+        20.0, description="Longest wait for a device's console that another chat is using, in seconds."
+    )
     allowed_base_urls: UrlPatterns = Field(
         "*",
         description="Where users who are not superadmins may point configurations: URL patterns with commas between "

@@ -14,7 +14,7 @@ from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.gns3.changes import Outcome
 
 #: How long the end of a turn waits for changes that have begun, in seconds: an abort shall take effect within one.
-CHANGES_SECONDS = 0.7
+CHANGES_SECONDS = 0.5
 
 
 async def let_go(turn: Turn) -> None:

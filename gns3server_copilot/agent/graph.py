@@ -79,7 +79,9 @@ class ChatGraph:
     def __init__(self, server: Server) -> None:
         self._app = server.app
         self._settings = server.settings
+        self._consoles = server.consoles
         self._audit = server.audit
+        self._analyses = server.analyses
 
     def graph(self, saver: BaseCheckpointSaver[Any]) -> Graph:
         """Give the compiled graph; its checkpoints go to `saver`."""
@@ -190,8 +192,10 @@ class ChatGraph:
             settings=self._settings,
             scope=turn_context.turn.get().scope,
             knowledge=turn_context.turn.get().knowledge,
+            consoles=self._consoles,
             redact=hides_secrets(turn_context.llm_config.get(), self._settings),
             audit=self._audit.add,
+            analyses=self._analyses,
         )
 
 

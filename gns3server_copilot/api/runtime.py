@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gns3server_copilot.agent.manager import AgentManager
+from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.policies import PolicyStore
@@ -22,5 +23,6 @@ class Runtime:
     policies: PolicyStore
     usage: UsageStore
     knowledge: KnowledgeBase
+    consoles: Consoles
     audit: AuditLog
     manager: AgentManager

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gns3server_copilot.knowledge.schemas.base import KnowledgeFile
+from gns3server_copilot.knowledge.schemas.family import Family
 from gns3server_copilot.knowledge.schemas.prompt import PROMPT_NAMES, Prompt
+from gns3server_copilot.knowledge.schemas.protocol import Protocol
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,10 @@ class Kind:
     only: frozenset[str] | None = None
 
 
-KINDS: tuple[Kind, ...] = (Kind("prompts", Prompt, ".md", only=PROMPT_NAMES),)
+KINDS: tuple[Kind, ...] = (
+    Kind("prompts", Prompt, ".md", only=PROMPT_NAMES),
+    Kind("families", Family),
+    Kind("protocols", Protocol),
+)
 
 KIND_NAMES = ("prompts", "families", "devices", "protocols", "faults")

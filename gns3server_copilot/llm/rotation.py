@@ -1,4 +1,4 @@
-"""Rotates the keys that encrypt API keys, beside a running server.
+"""Rotates the keys that encrypt API keys and devices' credentials, beside a running server.
 
 A new key is added to the file, then everything is re-encrypted with it in one transaction, and only then are the older
 keys dropped: whenever this is killed, every row can still be read. A running server reads the changed file at its next
@@ -12,22 +12,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, Table, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from gns3server_copilot.errors import InvalidRequestError, UnavailableError
 from gns3server_copilot.llm.key_file import add_key, keep_newest_key, locked
 from gns3server_copilot.llm.keys import ENVIRONMENT_VARIABLE, KeyRing
 from gns3server_copilot.llm.migrations import revisions
-from gns3server_copilot.llm.tables import llm_configs
+from gns3server_copilot.llm.tables import device_settings, llm_configs
 
-#: Every column that holds something encrypted. A new one must be named here.
-ENCRYPTED_COLUMNS = (llm_configs.c.encrypted_api_key, llm_configs.c.encrypted_secrets)
+#: Every column that holds something encrypted, by table. A new one must be named here.
+ENCRYPTED_COLUMNS = {
+    llm_configs: (llm_configs.c.encrypted_api_key, llm_configs.c.encrypted_secrets),
+    device_settings: (device_settings.c.encrypted_secrets,),
+}
+#: What a row is called in a report: a configuration's name, a node's id.
+NAMES: dict[Table, ColumnElement[Any]] = {llm_configs: llm_configs.c.name, device_settings: device_settings.c.node_id}
+SHOWN_NAME = "shown_name"
 
 
 @dataclass(frozen=True)
 class Report:
-    """How many configurations are encrypted with the newest key and with older ones, and which cannot be read."""
+    """How many rows are encrypted with the newest key and with older ones, and which cannot be read, by name."""
 
     newest: int = 0
     older: int = 0
@@ -35,20 +41,19 @@ class Report:
 
 
 async def report(engine: AsyncEngine, keys: KeyRing) -> Report:
-    """Look at every stored configuration that holds something encrypted, changing nothing."""
+    """Look at everything stored that holds something encrypted, changing nothing."""
     newest = older = 0
     unreadable = []
     async with engine.connect() as connection:
-        rows = await _encrypted_rows(connection)
-    for row in rows:
-        tokens = [row[column.name] for column in ENCRYPTED_COLUMNS if row[column.name] is not None]
-        states = {keys.state(token) for token in tokens}
-        if "unreadable" in states:
-            unreadable.append(str(row["name"]))
-        elif "older" in states:
-            older += 1
-        else:
-            newest += 1
+        for table, columns in ENCRYPTED_COLUMNS.items():
+            for row in await _encrypted_rows(connection, table):
+                states = {keys.state(row[column.name]) for column in columns if row[column.name] is not None}
+                if "unreadable" in states:
+                    unreadable.append(str(row[SHOWN_NAME]))
+                elif "older" in states:
+                    older += 1
+                else:
+                    newest += 1
     return Report(newest, older, tuple(unreadable))
 
 
@@ -93,25 +98,25 @@ async def _re_encrypt(engine: AsyncEngine, keys: KeyRing) -> None:
             await connection.exec_driver_sql("BEGIN IMMEDIATE")
         else:
             # waits for those who write, who have used the older key, and lets nobody begin to
-            await connection.exec_driver_sql(f"LOCK TABLE {llm_configs.name} IN EXCLUSIVE MODE")
-        for row in await _encrypted_rows(connection):
-            values: dict[str, Any] = {}
-            for column in ENCRYPTED_COLUMNS:
-                token = row[column.name]
-                if token is not None and keys.state(token) != "unreadable":
-                    values[column.name], values["key_id"] = keys.re_encrypted(token)
-            if values:
-                await connection.execute(
-                    update(llm_configs).where(llm_configs.c.config_id == row["config_id"]).values(values)
-                )
+            names = ", ".join(table.name for table in ENCRYPTED_COLUMNS)
+            await connection.exec_driver_sql(f"LOCK TABLE {names} IN EXCLUSIVE MODE")
+        for table, columns in ENCRYPTED_COLUMNS.items():
+            for row in await _encrypted_rows(connection, table):
+                values: dict[str, Any] = {}
+                for column in columns:
+                    token = row[column.name]
+                    if token is not None and keys.state(token) != "unreadable":
+                        values[column.name], values["key_id"] = keys.re_encrypted(token)
+                if values:
+                    this_row = and_(*(column == row[column.name] for column in table.primary_key))
+                    await connection.execute(update(table).where(this_row).values(values))
 
 
-async def _encrypted_rows(connection: AsyncConnection) -> list[Any]:
-    holds: ColumnElement[bool] = ENCRYPTED_COLUMNS[0].is_not(None)
-    for column in ENCRYPTED_COLUMNS[1:]:
-        holds |= column.is_not(None)
-    query = select(llm_configs.c.config_id, llm_configs.c.name, *ENCRYPTED_COLUMNS).where(holds)
-    return list((await connection.execute(query.order_by(llm_configs.c.name))).mappings())
+async def _encrypted_rows(connection: AsyncConnection, table: Table) -> list[Any]:
+    columns = ENCRYPTED_COLUMNS[table]
+    shown = NAMES[table].label(SHOWN_NAME)
+    query = select(*table.primary_key, *columns, shown).where(or_(*(column.is_not(None) for column in columns)))
+    return list((await connection.execute(query.order_by(shown))).mappings())
 
 
 async def require_tables(engine: AsyncEngine) -> None:

@@ -118,6 +118,17 @@ usage = Table(
     Column("output_tokens", BigInteger, nullable=False),
 )
 
+device_settings = Table(
+    "copilot_device_settings",
+    metadata,
+    Column("project_id", GUID, primary_key=True, doc="No foreign key: projects are not in the database."),
+    Column("node_id", GUID, primary_key=True),
+    Column("family", String(100), doc="The family that somebody has chosen; NULL when it is to be found out."),
+    Column("encrypted_secrets", Text, doc="Username and passwords, a JSON object, encrypted as API keys are."),
+    Column("key_id", String(16)),
+    Column("updated_at", UTCDateTime, nullable=False),
+)
+
 audit = Table(
     "copilot_audit",
     metadata,

@@ -19,6 +19,7 @@ from typing_extensions import TypeVar
 
 from gns3server_copilot.knowledge.loader import packaged_knowledge
 from gns3server_copilot.knowledge.snapshot import Knowledge
+from gns3server_copilot.packets.worker import Analyses
 from gns3server_copilot.schemas.audit import ToolCall
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
@@ -27,6 +28,7 @@ from gns3server_copilot.tools.schema import plain_schema
 from gns3server_copilot.tools.scope import TurnScope
 
 if TYPE_CHECKING:
+    from gns3server_copilot.consoles.service import Consoles
     from gns3server_copilot.gns3.client import GNS3Client
 
 BUILDING_MODES = frozenset({Mode.TEACHING, Mode.LAB_AUTOMATION})
@@ -45,10 +47,14 @@ class ToolContext:
     scope: TurnScope = field(default_factory=TurnScope)
     #: what was loaded when the turn began, an admin's files included
     knowledge: Knowledge = field(default_factory=packaged_knowledge)
+    #: the way to the devices' consoles
+    consoles: Consoles | None = None
     #: whether secrets are taken out of what tools answer
     redact: bool = True
     #: gets a record of every call
     audit: Callable[[ToolCall], None] = field(default=lambda call: None)
+    #: the server's worker processes for packet captures
+    analyses: Analyses = field(default_factory=Analyses)
 
 
 class ToolArguments(BaseModel):

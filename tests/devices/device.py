@@ -39,6 +39,7 @@ class Device:
         self.port = 0
         self.typed: list[Typed] = []
         self.config: list[str] = []
+        self.candidate: list[str] = []
         self.variables = {**personality.variables, **variables}
         self.state = personality.initial
         self._personality = personality
@@ -47,11 +48,20 @@ class Device:
         self._keys: asyncio.Queue[str] = asyncio.Queue()
         self._clients: set[asyncio.StreamWriter] = set()
         self._unread = bytearray()
+        self._printed = bytearray()
+        self._shown = ""
+        self._line = ""
+        self._at_prompt = False
 
     @property
     def lines(self) -> list[str]:
         """The lines entered so far, empty ones left out."""
         return [typed.line for typed in self.typed if typed.line]
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it is at a prompt, where nothing has been typed yet."""
+        return self._at_prompt and not self._line
 
     @property
     def clients(self) -> int:
@@ -62,8 +72,18 @@ class Device:
         """Print something out of turn, a log message say; `\\n` is sent as CR LF."""
         self._write(text)
 
+    def emit_log(self, text: str) -> None:
+        """Print a message as a device with synchronous logging does: the line that it breaks into comes again."""
+        self._write(f"\n{text}\n{self._shown}{self._line}")
+
+    def type(self, text: str) -> None:
+        """Type as another person at the console does."""
+        for token in TOKENS.findall(text):
+            self._keys.put_nowait(token)
+
     def emit_raw(self, data: bytes) -> None:
         """Send bytes as they are, telnet commands included."""
+        self._send_printed()
         for client in self._clients:
             client.write(data)
 
@@ -77,6 +97,7 @@ class Device:
     async def serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Connect one client to the console until it leaves."""
         decoder = TelnetDecoder()
+        self._send_printed()
         writer.write(encode(self._personality.negotiate) + bytes(self._unread))
         self._unread.clear()
         self._clients.add(writer)
@@ -96,7 +117,14 @@ class Device:
             writer.close()
 
     def _write(self, text: str) -> None:
-        data = escape(text.replace("\r\n", "\n").replace("\n", "\r\n").encode())
+        """Print; what is printed at one go, the echo of a whole line say, is sent at one go."""
+        if not self._printed:
+            asyncio.get_running_loop().call_soon(self._send_printed)
+        self._printed += escape(text.replace("\r\n", "\n").replace("\n", "\r\n").encode())
+
+    def _send_printed(self) -> None:
+        data = bytes(self._printed)
+        self._printed.clear()
         if not self._clients:
             self._unread += data
         for client in self._clients:
@@ -109,17 +137,27 @@ class Device:
         self._write(self._fill(self._personality.greeting))
         while True:
             state = self._personality.states[self.state]
-            self._write(self._fill(state.prompt))
+            self._shown = self._fill(state.prompt)
+            self._write(self._shown)
+            self._at_prompt = True
             reaction, words = await self._read(state)
+            self._at_prompt = False
             await self._react(reaction, words)
 
     async def _read(self, state: State) -> tuple[Reaction, dict[str, str]]:
         """Read keys until they ask for a reaction."""
         line = ""
         while True:
+            self._line = line
             key = await self._keys.get()
             if key in state.keys:
                 return state.keys[key], {}
+            if key == self._personality.repaint_key:
+                if state.echo:
+                    self._write(f"\n{self._shown}{line}")
+                continue
+            if key in self._personality.break_keys and state.echo and not state.immediate:
+                return Reaction(output="\n"), {}
             if state.immediate:
                 self.typed.append(Typed(self.state, key.strip("\r\n\0")))
                 return state.otherwise or Reaction(), {}
@@ -132,27 +170,43 @@ class Device:
 
     def _edit(self, line: str, key: str, echo: bool) -> str:
         if key in BACKSPACES:
-            if line and echo:
-                self._write("\b \b")
-            return line[:-1]
-        if key == KILL_LINE:
-            if echo:
-                self._write("\b \b" * len(line))
-            return ""
-        if key < " ":
+            edited = line[:-1]
+        elif key == KILL_LINE:
+            edited = ""
+        elif key < " ":
             return line
+        else:
+            edited = line + key
         if echo:
+            self._echo(line, edited, key)
+        return edited
+
+    def _echo(self, before: str, after: str, key: str) -> None:
+        personality = self._personality
+        column = len(self._shown.rpartition("\n")[2]) + len(after)
+        if personality.repaint:
+            self._write(f"\r{self._shown.rpartition(chr(10))[2]}\x1b[m\x1b[35m{after}\x1b[m\x1b[K")
+        elif len(after) < len(before):
+            self._write("\b \b" * (len(before) - len(after)))
+        elif personality.columns and column % personality.columns == 0:
+            if personality.wrap == "SCROLL":
+                shown = after[-10:]
+                self._write("\b" * (personality.columns - 1) + "$" + shown + " " * 10 + "\b" * 10)
+            else:
+                self._write(key + "\n")
+        else:
             self._write(key)
-        return line + key
 
     def _on_line(self, state: State, line: str) -> tuple[Reaction, dict[str, str]]:
         self.typed.append(Typed(self.state, line))
         match = self._find(line, state)
+        if line.strip() and line.strip() != "echo $?":
+            self.variables["status"] = "0" if match.command is not None else "127"
         if match.command is not None and match.command.run_as is not None:
             match = self._find(match.words["command"], self._personality.states[match.command.run_as])
         if match.command is not None:
             if match.command.record:
-                self.config.append(line)
+                self._record(line)
             return match.command, match.words
         if state.otherwise is not None:
             self._tries += 1
@@ -163,9 +217,12 @@ class Device:
             return Reaction(), {}
         first = line.split()[0].lower()
         if any(word.startswith(first) if self._personality.abbreviations else word == first for word in state.accept):
-            self.config.append(line)
+            self._record(line)
             return Reaction(), {}
         return self._problem(match), {"line": line}
+
+    def _record(self, line: str) -> None:
+        (self.candidate if self._personality.candidate else self.config).append(line)
 
     def _find(self, line: str, state: State) -> Match:
         commands = [(self._fill(command.command), command) for command in state.commands]
@@ -180,10 +237,17 @@ class Device:
             await asyncio.sleep(reaction.delay)
         for name, value in reaction.set.items():
             self.variables[name] = self._fill(value, words)
-        await self._print(reaction, self._fill(reaction.output, words))
+        texts = [self._fill(reaction.output, {**words, "number": str(n + 1)}) for n in range(reaction.times)]
+        await self._print(reaction, "".join(texts))
         if reaction.repeat is not None:
             await self._repeat(reaction, words)
-        if reaction.go is not None:
+        if reaction.commit:
+            self.config += self.candidate
+        if reaction.commit or reaction.discard:
+            self.candidate.clear()
+        if reaction.go_pending is not None and self.candidate:
+            self._go(self._fill(reaction.go_pending))
+        elif reaction.go is not None:
             self._go(self._fill(reaction.go))
 
     def _go(self, target: str) -> None:

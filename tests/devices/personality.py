@@ -8,7 +8,12 @@ The file (personalities/cisco_ios.yaml is the example):
     abbreviations:   whether words of commands may be shortened as far as they stay unique
     unknown, ambiguous, incomplete:   texts for lines that fit no command; ${line} is what was typed
     pager:           text, erase, and the keys page, line, quit; paging is on while the variable page_lines is not 0
-    break:           keys that end an output that repeats
+    break:           keys that end an output that repeats, and give a new prompt at a prompt
+    columns:         where the echo of a long line is wrapped; 0 for never
+    wrap:            how: CRLF for a new line, SCROLL for a line that moves left behind a $
+    repaint:         whether the whole line is painted again with every key
+    repaint_key:     a key that paints the line again and does nothing else
+    candidate:       whether configuration takes effect with a commit only
     initial:         the state at power-on; greeting is printed before it
     sets:            named lists of commands that states share
     states:          by name; see State
@@ -42,10 +47,12 @@ class Reaction:
     `go: ${name}` is the one that the variable names.
 
     `run_as` names a state whose commands the rest of the line is looked up in (`do show version`): what follows the
-    placeholder `<command...>`.
+    placeholder `<command...>`. `commit` and `discard` end a candidate configuration; with one, `go_pending` is where to
+    go instead of `go`. The output comes `times` over, with ${number}.
     """
 
     output: str = ""
+    times: int = 1
     go: str | None = None
     set: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
@@ -54,6 +61,9 @@ class Reaction:
     page: bool = True
     record: bool = False
     run_as: str | None = None
+    commit: bool = False
+    discard: bool = False
+    go_pending: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +122,11 @@ class Personality:
     incomplete: str = ""
     pager: Pager | None = None
     break_keys: str = "\x03"
+    columns: int = 0
+    wrap: str = "CRLF"
+    repaint: bool = False
+    repaint_key: str = ""
+    candidate: bool = False
 
 
 def load_personality(name: str) -> Personality:
@@ -156,7 +171,7 @@ def _check_targets(name: str, personality: Personality) -> None:
     targets = {personality.initial}
     for state in personality.states.values():
         reactions = [*state.commands, *state.keys.values(), state.otherwise, state.exhausted]
-        named = {target for r in reactions if r is not None for target in (r.go, r.run_as) if target}
+        named = {target for r in reactions if r is not None for target in (r.go, r.run_as, r.go_pending) if target}
         targets |= {personality.variables.get(target[2:-1], target) if "${" in target else target for target in named}
     missing = targets - personality.states.keys() - {"back"}
     if missing:

@@ -22,8 +22,9 @@ from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.settings import Settings
+from tests.ground.lab_tools import compute_settings
 from tests.ground.ports import PortBlock, reserve_ports
-from tests.ground.server import ADMIN, write_config
+from tests.ground.server import ADMIN, merge, write_config
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -158,26 +159,24 @@ def _configuration(home: Path, ports: PortBlock, password: str) -> Path:
     secrets_dir = home / "secrets"
     secrets_dir.mkdir(parents=True)
     path = home / "config" / "gns3_server.conf"
-    write_config(
-        path,
-        {
-            "Server": {
-                "host": "127.0.0.1",
-                "port": ports.http,
-                "secrets_dir": secrets_dir,
-                "report_errors": False,
-                "install_builtin_appliances": False,
-                "auto_discover_images": False,
-                "resources_path": folder / "resources",
-                **{
-                    f"{kind}_path": folder / kind for kind in ("images", "projects", "appliances", "symbols", "configs")
-                },
-                "console_start_port_range": ports.consoles[0],
-                "console_end_port_range": ports.consoles[1],
-                "udp_start_port_range": ports.udp[0],
-                "udp_end_port_range": ports.udp[1],
-            },
-            "Controller": {"default_admin_username": ADMIN, "default_admin_password": password},
+    sections: dict[str, dict[str, object]] = {
+        "Server": {
+            "host": "127.0.0.1",
+            "port": ports.http,
+            "secrets_dir": secrets_dir,
+            "report_errors": False,
+            "install_builtin_appliances": False,
+            "auto_discover_images": False,
+            "resources_path": folder / "resources",
+            **{f"{kind}_path": folder / kind for kind in ("images", "projects", "appliances", "symbols", "configs")},
+            "console_start_port_range": ports.consoles[0],
+            "console_end_port_range": ports.consoles[1],
+            "udp_start_port_range": ports.udp[0],
+            "udp_end_port_range": ports.udp[1],
         },
-    )
+        "Controller": {"default_admin_username": ADMIN, "default_admin_password": password},
+        "Qemu": {"enable_hardware_acceleration": False},
+    }
+    merge(sections, compute_settings(home / "lab-tools"))
+    write_config(path, sections)
     return path

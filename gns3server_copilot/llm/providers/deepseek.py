@@ -11,11 +11,12 @@ from pydantic import SecretStr
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.providers.connection import NO_KEY
+from gns3server_copilot.llm.providers.long_conversations import SendsLongConversations
 from gns3server_copilot.llm.providers.openai import add_to_body, common_options
 from gns3server_copilot.llm.providers.thoughts import Thoughts
 
 
-class DeepSeekModel(Thoughts, ChatDeepSeek):
+class DeepSeekModel(SendsLongConversations, Thoughts, ChatDeepSeek):
     """The client, with thoughts that can go back."""
 
 
@@ -25,7 +26,7 @@ def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
     With tool results DeepSeek wants a thinking model's thoughts back, or refuses them, by release. They are sent when
     the configuration turns thinking on.
     """
-    options = common_options(ChatDeepSeek, config, config.base_url or PROVIDERS["deepseek"].official_url, omit)
+    options = common_options(DeepSeekModel, config, config.base_url or PROVIDERS["deepseek"].official_url, omit)
     thinks = isinstance(options.get("extra_body"), dict) and "enabled" in str(options["extra_body"].get("thinking"))
     if "thinking" not in omit:
         add_to_body(options, thinking={"type": "disabled"})

@@ -17,12 +17,13 @@ from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.providers.call_ids import CallIds
 from gns3server_copilot.llm.providers.connection import CONNECT_SECONDS, NO_KEY, READ_SECONDS, connect
 from gns3server_copilot.llm.providers.custom_fields import custom_fields
+from gns3server_copilot.llm.providers.long_conversations import SendsLongConversations
 from gns3server_copilot.llm.providers.thoughts import Thoughts
 
 OFFICIAL_URL = PROVIDERS["openai"].official_url
 
 
-class OpenAIModel(Thoughts, CallIds, ChatOpenAI):
+class OpenAIModel(SendsLongConversations, Thoughts, CallIds, ChatOpenAI):
     """The client, with what servers other than OpenAI's own want."""
 
 
@@ -33,7 +34,7 @@ def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
     or pydantic's ValidationError when a custom field's value cannot be used.
     """
     base_url = config.base_url or OFFICIAL_URL
-    options = common_options(ChatOpenAI, config, base_url, omit)
+    options = common_options(OpenAIModel, config, base_url, omit)
     official = httpx.URL(base_url).host == httpx.URL(OFFICIAL_URL).host
     # OpenAI offers some models through its newer protocol only; elsewhere the same names come without it.
     options.setdefault("use_responses_api", None if official else False)

@@ -22,7 +22,7 @@ from gns3server_copilot.llm.key_file import locked
 from gns3server_copilot.llm.keys import ENVIRONMENT_VARIABLE, KEY_FILE, KeyRing
 from gns3server_copilot.llm.rotation import ENCRYPTED_COLUMNS, Report, report, rotate
 from gns3server_copilot.llm.store import ConfigStore
-from gns3server_copilot.llm.tables import llm_configs
+from gns3server_copilot.llm.tables import metadata
 from gns3server_copilot.schemas.llm_config_changes import UpdateLLMConfig
 from tests.unit.llm.host_database import Database
 from tests.unit.llm.samples import new
@@ -248,8 +248,11 @@ async def test_a_kill_at_any_step_leaves_every_row_readable_and_the_next_rotatio
 
 
 def test_no_encrypted_column_is_forgotten() -> None:
-    named = {column.name for column in llm_configs.columns if column.name.startswith("encrypted_")}
-    assert {column.name for column in ENCRYPTED_COLUMNS} == named
+    named = {
+        table: tuple(column for column in table.columns if column.name.startswith("encrypted_"))
+        for table in metadata.tables.values()
+    }
+    assert {table: columns for table, columns in named.items() if columns} == ENCRYPTED_COLUMNS
 
 
 async def test_a_change_of_one_credential_that_meets_a_rotation_keeps_the_other(

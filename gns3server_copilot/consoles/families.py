@@ -1,0 +1,71 @@
+"""Which family a device belongs to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gns3server_copilot.knowledge.schemas.family import Family
+from gns3server_copilot.knowledge.snapshot import Catalogue
+
+GENERIC = "generic"
+#: What netmiko and GNS3's appliance files put around a family's name.
+PREFIX = "gns3_"
+ENDINGS = ("_telnet", "_ssh", "_serial")
+
+
+class Families:
+    """All families that are loaded, and the ways to find the one of a device."""
+
+    def __init__(self, families: Catalogue[Family]) -> None:
+        self._families = families
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all families, in order."""
+        return list(self._families)
+
+    @property
+    def generic(self) -> Family:
+        """The one for devices of which nothing is known."""
+        return self._families[GENERIC]
+
+    def get(self, name: str) -> Family | None:
+        """Give the family of this very name."""
+        return self._families.get(name)
+
+    def declared(self, device_type: str) -> Family | None:
+        """Give the family that a declared type means: a name of ours, an alias, netmiko's name, a `gns3_` name."""
+        wanted = device_type
+        found = self._families.find(wanted)
+        while found is None and (shorter := _shortened(wanted)) != wanted:
+            wanted = shorter
+            found = self._families.find(wanted)
+        return found
+
+    def of_node_type(self, node_type: str) -> Family | None:
+        """Give the family that alone runs in this emulator."""
+        return next((one for one in self._families.values() if node_type in one.hints.node_types), None)
+
+    def of_names(self, names: Iterable[str]) -> Family | None:
+        """Give the family that a template's or an image's name tells; earlier names count more."""
+        for name in names:
+            for family in self._families.values():
+                if any(re.search(pattern.pattern, name, re.IGNORECASE) for pattern in family.hints.names):
+                    return family
+        return None
+
+    def of_console(self, text: str) -> Family | None:
+        """Give the family that a console's text tells: the one of the last line that tells any."""
+        for line in reversed(text.splitlines()):
+            for family in self._families.values():
+                if any(pattern.search(line) for pattern in family.hints.console):
+                    return family
+        return None
+
+
+def _shortened(name: str) -> str:
+    for ending in ENDINGS:
+        if name.casefold().endswith(ending):
+            return name[: -len(ending)]
+    return name.casefold().removeprefix(PREFIX)
