@@ -238,11 +238,11 @@ class Terminal:
         """Tell whether the prompt has been there already and a message came after it."""
         if not known:
             return False
-        lines = [line for line in self.screen.since(first) if line]
+        lines = [line for line in self.screen.since(max(first, self.screen.position - LOOK_LINES)) if line]
         shown = self.look()
         if shown.state in PROMPTS and shown.typed:
             return begins_as_log(shown.typed)
-        for line in reversed(lines[-12:]):
+        for line in reversed(lines):
             rest = line.removeprefix(known)
             if rest != line and (not rest.strip() or begins_as_log(rest.strip())):
                 return True

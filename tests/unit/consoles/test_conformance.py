@@ -544,6 +544,13 @@ async def _came_back(there: Bench) -> bool:
     return there.device.waiting
 
 
+async def test_a_secret_that_a_new_device_wants_is_for_people_to_choose() -> None:
+    async with bench(IN_DEPTH[0], "setup_secret") as there:
+        with pytest.raises(ConsoleError, match="Enter enable secret:"):
+            await there.run("show clock", enable_password="secret", password="secret", username="ann")
+        assert there.device.typed == []
+
+
 async def test_the_state_of_a_prompt_is_told() -> None:
     async with bench(IN_DEPTH[0]) as there, there.attached() as session:
         assert session.state is State.PRIVILEGED
