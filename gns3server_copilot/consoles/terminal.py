@@ -161,10 +161,11 @@ class Terminal:
         what was typed is erased then.
         """
         if text:
-            self.screen.forget_stream()
+            self.screen.begin_stream()
             self._typed = len(text)
             self.press(text)
             await self._see_echo(text)
+            self.screen.end_stream()
         position = self.screen.position
         await self._press_enter(position)
         self._typed = 0
