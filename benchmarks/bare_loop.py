@@ -1,7 +1,8 @@
-"""The least that a chat over HTTP can be: FastAPI, a LangGraph graph of two nodes, checkpoints in memory.
+"""The least that one would write: FastAPI, a LangGraph loop of a model and a tool, checkpoints in memory.
 
-Run as `python -m benchmarks.bare_loop MODEL_URL` it prints its address. It knows no users, projects, privileges,
-prompts, limits, files or history; what the copilot adds to this is what the benchmark shows.
+    python -m benchmarks.bare_loop PORT MODEL_URL
+
+What the copilot takes is measured beside it: no users, no files, no tools that do anything, no care of what goes wrong.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import Annotated, Any, TypedDict
 
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
-from langchain_core.messages import AIMessageChunk, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
@@ -24,8 +26,8 @@ from pydantic import BaseModel, SecretStr
 TOOL = {
     "type": "function",
     "function": {
-        "name": "get_gns3_templates",
-        "description": "Lists templates.",
+        "name": "look",
+        "description": "Looks for something.",
         "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
     },
 }
@@ -38,60 +40,63 @@ class State(TypedDict):
 
 
 class Question(BaseModel):
-    """What is asked in which conversation."""
+    """One request."""
 
     message: str
     session_id: str
+    model: str
 
 
-def bare_app(model_url: str) -> FastAPI:
-    """Give the application."""
-    model = ChatOpenAI(model="paced", base_url=model_url, api_key=SecretStr("sk-none")).bind_tools([TOOL])
+@cache
+def graph(model: str, model_url: str) -> Any:
+    """Give the compiled loop with a model."""
+    chat = ChatOpenAI(model=model, base_url=model_url, api_key=SecretStr("none"), stream_usage=True)
+    asked = chat.bind_tools([TOOL])
 
-    async def llm_call(state: State) -> dict[str, Any]:
-        return {"messages": [await model.ainvoke(state["messages"])]}
+    async def llm(state: State) -> dict[str, Any]:
+        return {"messages": [await asked.ainvoke(state["messages"])]}
 
-    async def tool_node(state: State) -> dict[str, Any]:
-        calls = getattr(state["messages"][-1], "tool_calls", [])
-        return {"messages": [ToolMessage('{"success": true}', tool_call_id=call["id"]) for call in calls]}
+    async def tools(state: State) -> dict[str, Any]:
+        last = state["messages"][-1]
+        assert isinstance(last, AIMessage)
+        return {"messages": [ToolMessage("Nothing.", tool_call_id=call["id"]) for call in last.tool_calls]}
 
-    async def should_continue(state: State) -> str:
-        return "tool_node" if getattr(state["messages"][-1], "tool_calls", []) else END
+    def next_step(state: State) -> str:
+        last = state["messages"][-1]
+        return "tools" if isinstance(last, AIMessage) and last.tool_calls else END
 
     builder = StateGraph(State)
-    builder.add_node("llm_call", llm_call)
-    builder.add_node("tool_node", tool_node)
-    builder.add_edge(START, "llm_call")
-    builder.add_conditional_edges("llm_call", should_continue, ["tool_node", END])
-    builder.add_edge("tool_node", "llm_call")
-    graph = builder.compile(checkpointer=InMemorySaver())
+    builder.add_node("llm", llm)
+    builder.add_node("tools", tools)
+    builder.add_edge(START, "llm")
+    builder.add_conditional_edges("llm", next_step, ["tools", END])
+    builder.add_edge("tools", "llm")
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+def application(model_url: str) -> FastAPI:
+    """Give the server."""
     app = FastAPI()
+
+    @app.get("/v3/version")
+    async def version() -> dict[str, str]:
+        return {"version": "bare"}
 
     @app.post("/stream")
     async def stream(question: Question) -> StreamingResponse:
-        async def events() -> AsyncIterator[str]:
-            async for chunk, _ in graph.astream(
-                {"messages": [HumanMessage(question.message)]},
-                {"configurable": {"thread_id": question.session_id}, "recursion_limit": 100},
-                stream_mode="messages",
-            ):
+        config = {"configurable": {"thread_id": question.session_id}, "recursion_limit": 100}
+        state = {"messages": [HumanMessage(question.message)]}
+
+        async def lines() -> AsyncIterator[str]:
+            async for chunk, _ in graph(question.model, model_url).astream(state, config, stream_mode="messages"):
                 if isinstance(chunk, AIMessageChunk) and chunk.content:
                     yield f"data: {json.dumps({'type': 'content', 'content': chunk.content})}\n\n"
-            yield 'data: {"type": "done"}\n\n'
+            yield f"data: {json.dumps({'type': 'done'})}\n\n"
 
-        return StreamingResponse(events(), media_type="text/event-stream")
+        return StreamingResponse(lines(), media_type="text/event-stream")
 
     return app
 
 
-class _Server(uvicorn.Server):
-    """Prints its address when it listens."""
-
-    async def startup(self, sockets: Any = None) -> None:
-        await super().startup(sockets)
-        port = self.servers[0].sockets[0].getsockname()[1]
-        print(f"http://127.0.0.1:{port}", flush=True)
-
-
 if __name__ == "__main__":
-    _Server(uvicorn.Config(bare_app(sys.argv[1]), port=0, log_level="warning", access_log=False)).run()
+    uvicorn.run(application(sys.argv[2]), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")

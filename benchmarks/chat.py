@@ -1,281 +1,316 @@
-"""What a chat costs beside a bare LangGraph loop on the same model server, in turn in the same run.
+"""What a turn costs: beside the least that one would write, in the same run, on the same model server.
 
     python -m benchmarks.chat [--rounds N] [--write]
 
-50 sessions that stream at once, the first token, one step of a turn with ten tool calls, and a conversation of 200
-turns. Model server, bare loop and gns3-server are processes of their own; every answer is compared with what the model
-sent. On a machine that does other things at the same time, the ratios are what to go by.
+Measures, in turn for the bare loop and the copilot: many conversations that stream at once, the first token, and a step
+of a turn with ten tool calls; and for the copilot alone the first turn after a start and a conversation of 200 turns.
+Exits with 1 when a limit is passed.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import aiohttp
 
-from benchmarks.paced_model import words
-from benchmarks.page import options, report, spread
-from tests.ground.chat import configure_model
-from tests.ground.projects import Project, Projects
-from tests.ground.server import GNS3Server
-from tests.ground.users import log_in_admin
+from benchmarks import page
+from benchmarks.stock_server import StockServer, free_port
 
-STREAMS, WORDS, EVERY = 50, 40, 0.025
-STEPS = 10
-FIRST_TOKENS = 30
+SESSIONS, TOKENS, TOKEN_MS = 50, 40, 25
 TURNS = 200
-TURNS_COMPARED = 15
-#: As many numbered words as fill two KB.
-ANSWER_WORDS = 540
+STEPS = 10
+SAMPLES = 15
 
-LIMITS = {"streams": 1.5, "version_ms": 100.0, "first": 2.0, "step": 2.0, "growth_ms": 100.0, "mb": 6.0, "cold_s": 1.5}
+LIMIT_RATIO = 2.0
+LIMIT_TOGETHER = 1.5
+LIMIT_VERSION_MS = 100.0
+LIMIT_FIRST_TURN = 1.5
+LIMIT_GROWTH_MS = 100.0
+LIMIT_MB = 6.0
 
-Plan = dict[str, Any]
-
-
-@dataclass
-class Chat:
-    """One of the two that are compared: where to ask, as whom, and what has been measured."""
-
-    client: httpx.AsyncClient
-    path: str
-    totals: list[float] = field(default_factory=list)
-    first_tokens: list[float] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
-
-    async def ask(self, plan: Plan, session_id: str) -> tuple[float, float]:
-        """Ask, check the answer, and give the seconds until its first word and until its end."""
-        begun = time.perf_counter()
-        first = 0.0
-        text = ""
-        body = {"message": json.dumps(plan), "session_id": session_id}
-        async with self.client.stream("POST", self.path, json=body) as response:
-            response.raise_for_status()
-            async for line in response.aiter_lines():
-                if not line.startswith("data: "):
-                    continue
-                event = json.loads(line[6:])
-                if event["type"] == "content":
-                    first = first or time.perf_counter() - begun
-                    text += event["content"]
-                elif event["type"] == "error":
-                    raise RuntimeError(event["error"])
-        if text != "".join(words(plan["words"])):
-            raise RuntimeError(f"the answer is not what the model sent: {text!r}")
-        return first, time.perf_counter() - begun
-
-    async def stream_at_once(self) -> None:
-        """Measure the time that 50 conversations take together."""
-        begun = time.perf_counter()
-        plan = {"words": WORDS, "every": EVERY}
-        async with asyncio.TaskGroup() as group:
-            for _ in range(STREAMS):
-                group.create_task(self.ask(plan, str(uuid.uuid4())))
-        self.totals.append(time.perf_counter() - begun)
-
-    async def answer_first_tokens(self) -> None:
-        """Measure the time to the first word of short answers, one after the other, each in a session of its own."""
-        for _ in range(FIRST_TOKENS):
-            first, _ = await self.ask({"words": 3}, str(uuid.uuid4()))
-            self.first_tokens.append(first)
-
-    async def take_steps(self) -> None:
-        """Measure one step (model and tool) of a turn with ten."""
-        plan = {"words": 3, "calls": STEPS, "tool": "get_gns3_templates", "arguments": {"name": "VPCS"}}
-        _, whole = await self.ask(plan, str(uuid.uuid4()))
-        self.steps.append(whole / (STEPS + 1))
+COPILOT = "max_turns_per_user = 100\nmax_turns = 200\n"
+FAST, SLOW, TOOLS, TOOL = "tokens-3-0", f"tokens-{TOKENS}-{TOKEN_MS}", f"tools-{STEPS}", "tools-1"
 
 
 @dataclass
-class LongConversation:
-    """200 turns in one session: seconds of each turn, and what the file has grown to."""
+class Target:
+    """Something that answers questions: where, and what a request to it holds besides the question."""
 
-    seconds: list[float] = field(default_factory=list)
-    megabytes: float = 0.0
+    client: aiohttp.ClientSession
+    url: str
+    version_url: str
+    configs: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def early(self) -> float:
-        """The median around turn 10."""
-        return statistics.median(self.seconds[10 - TURNS_COMPARED // 2 : 10 + TURNS_COMPARED // 2])
+    async def events(self, model: str, session_id: str, message: str = "hello") -> AsyncIterator[dict[str, Any]]:
+        """Ask, and give the events of the answer. Raises RuntimeError when it fails."""
+        body = {"message": message, "session_id": session_id}
+        body |= {"config_id": self.configs[model]} if self.configs else {"model": model}
+        async with self.client.post(self.url, json=body) as answer:
+            if answer.status != 200:
+                raise RuntimeError(f"{answer.status}: {await answer.text()}")
+            async for line in answer.content:
+                if line.startswith(b"data: "):
+                    event = json.loads(line[6:])
+                    if event["type"] == "error":
+                        raise RuntimeError(event["error"])
+                    yield event
 
-    @property
-    def late(self) -> float:
-        """The median of the last turns."""
-        return statistics.median(self.seconds[-TURNS_COMPARED:])
+    async def ask(self, model: str, session_id: str) -> list[dict[str, Any]]:
+        """Ask and give all events."""
+        return [event async for event in self.events(model, session_id)]
 
+    async def first_token(self, model: str) -> float:
+        """Give the seconds until the first piece of text of a new conversation."""
+        begun = time.perf_counter()
+        seconds = 0.0
+        async for event in self.events(model, str(uuid.uuid4())):
+            if event["type"] == "content" and not seconds:
+                seconds = time.perf_counter() - begun
+        return seconds
 
-async def converse(chat: Chat, project: Project) -> LongConversation:
-    """Have a conversation of 200 turns, each with a tool call and an answer of 2 KB."""
-    conversation, session_id = LongConversation(), str(uuid.uuid4())
-    plan = {"words": ANSWER_WORDS, "calls": 1, "tool": "get_gns3_templates", "arguments": {}}
-    for _ in range(TURNS):
-        _, whole = await chat.ask(plan, session_id)
-        conversation.seconds.append(whole)
-    files = (project.chat_database, Path(f"{project.chat_database}-wal"))
-    conversation.megabytes = sum(file.stat().st_size for file in files if file.exists()) / 1e6
-    return conversation
+    async def step(self) -> float:
+        """Give the seconds of one of ten steps of a turn, each a tool call and the model asked again."""
+        begun = time.perf_counter()
+        await self.ask(TOOLS, str(uuid.uuid4()))
+        return (time.perf_counter() - begun) / STEPS
+
+    async def together(self) -> tuple[float, float]:
+        """Give the seconds that all conversations take at once, and the 95th percentile of `/v3/version` meanwhile."""
+        done = asyncio.Event()
+        probes: list[float] = []
+
+        async def probe() -> None:
+            while not done.is_set():
+                begun = time.perf_counter()
+                async with self.client.get(self.version_url) as answer:
+                    await answer.read()
+                probes.append(time.perf_counter() - begun)
+                await asyncio.sleep(0.02)
+
+        probing = asyncio.create_task(probe())
+        begun = time.perf_counter()
+        answers = await asyncio.gather(*(self.ask(SLOW, str(uuid.uuid4())) for _ in range(SESSIONS)))
+        seconds = time.perf_counter() - begun
+        done.set()
+        await probing
+        sent = "".join(f"{number} " for number in range(TOKENS))
+        for events in answers:
+            received = "".join(event["content"] for event in events if event["type"] == "content")
+            if received != sent:
+                raise RuntimeError(f"sent {sent!r} but received {received!r}")
+        return seconds, statistics.quantiles(probes, n=20)[-1]
 
 
 @contextmanager
-def program(module: str, *arguments: str) -> Iterator[str]:
-    """Run a program of ours that prints its address, and give the address."""
-    process = subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=subprocess.PIPE, text=True)
+def running(module: str, port: int, *arguments: str) -> Iterator[str]:
+    """Run one of our modules as a server and give its URL."""
+    process = subprocess.Popen([sys.executable, "-m", module, str(port), *arguments])
     try:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        if not address:
-            raise RuntimeError(f"{module} did not start")
-        yield address
+        yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait()
 
 
-@asynccontextmanager
-async def copilot(server: GNS3Server, model_url: str) -> AsyncIterator[tuple[Chat, Project]]:
-    """Give the copilot's chat of a fresh project of a running server."""
-    async with aclosing(await log_in_admin(server)) as admin:
-        projects = Projects(admin)
-        project = await projects.make(auto_close=False)
-        await configure_model(admin, provider="openai", base_url=model_url, api_key="sk-none")
-        yield Chat(admin, f"{project.chat}/stream"), project
-        await projects.delete_all()
-
-
-async def version_times(client: httpx.AsyncClient, work: Callable[[], Awaitable[None]]) -> list[float]:
-    """Do some work and give the seconds of the server's `GET /v3/version` meanwhile."""
-    times: list[float] = []
-    working = asyncio.ensure_future(work())
-    while not working.done():
-        begun = time.perf_counter()
-        await client.get("/v3/version")
-        times.append(time.perf_counter() - begun)
-        await asyncio.sleep(0.02)
-    await working
-    return times
-
-
-async def model_alone(model_url: str) -> float:
-    """Give the seconds that the model server itself takes to its first word (median)."""
-    tools = [{"type": "function", "function": {"name": "get_gns3_templates"}}]
-    body = {"messages": [{"role": "user", "content": '{"words": 3}'}], "tools": tools, "stream": True}
-    times = []
-    async with httpx.AsyncClient(trust_env=False) as client:
-        for _ in range(FIRST_TOKENS):
-            begun = time.perf_counter()
-            async with client.stream("POST", f"{model_url}/chat/completions", json=body) as response:
-                async for line in response.aiter_lines():
-                    if '"content"' in line:
-                        times.append(time.perf_counter() - begun)
-                        break
-    return statistics.median(times)
-
-
-async def cold_start(server: GNS3Server, model_url: str) -> float:
-    """Give the seconds to the first word of the first question after a start of the server."""
-    await asyncio.to_thread(server.stop)
-    await asyncio.to_thread(server.start)
-    async with copilot(server, model_url) as (chat, _):
-        first, _ = await chat.ask({"words": 3}, str(uuid.uuid4()))
-    return first
-
-
-async def measure(rounds: int) -> tuple[str, bool]:
-    """Measure everything and give the table, and whether all is within the limits."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        program("benchmarks.paced_model") as model_url,
-        program("benchmarks.bare_loop", model_url) as bare_url,
-    ):
-        server = GNS3Server(Path(folder) / "home", copilot={"max_turns_per_user": STREAMS})
+async def wait_for(client: aiohttp.ClientSession, url: str) -> None:
+    """Return when a server answers anything at all."""
+    for _ in range(1500):
         try:
-            server.start()
-            async with (
-                httpx.AsyncClient(base_url=bare_url, timeout=60, trust_env=False) as client,
-                copilot(server, model_url) as (chat, project),
+            async with client.get(url):
+                return
+        except aiohttp.ClientConnectionError:
+            await asyncio.sleep(0.02)
+    raise RuntimeError(f"{url} does not answer")
+
+
+async def bare_target(client: aiohttp.ClientSession, url: str) -> Target:
+    """Give the bare loop, once it is there."""
+    await wait_for(client, f"{url}/v3/version")
+    return Target(client, f"{url}/stream", f"{url}/v3/version")
+
+
+async def copilot_target(client: aiohttp.ClientSession, url: str, model_url: str) -> tuple[Target, Path]:
+    """Give the copilot of a server, and the folder of the project that is asked about."""
+
+    async def post(path: str, **body: Any) -> Any:
+        async with client.post(f"{url}/v3{path}", json=body) as answer:
+            answer.raise_for_status()
+            return await answer.json()
+
+    token = (await post("/access/users/authenticate", username="admin", password="admin"))["access_token"]
+    client.headers["Authorization"] = f"Bearer {token}"
+    async with client.get(f"{url}/v3/access/users/me") as answer:
+        user_id = (await answer.json())["user_id"]
+    project = await post("/projects", name=f"chat-{uuid.uuid4().hex[:8]}")
+    configs = {}
+    for model in (FAST, SLOW, TOOLS, TOOL):
+        stored = await post(
+            f"/access/users/{user_id}/llm-model-configs",
+            name=f"{model}-{uuid.uuid4().hex[:8]}",
+            model_type="text",
+            provider="openai",
+            base_url=model_url,
+            model=model,
+            api_key="sk-benchmark-0000",
+            context_limit=4000,
+        )
+        configs[model] = stored["config_id"]
+    chat = f"{url}/v3/projects/{project['project_id']}/chat/stream"
+    return Target(client, chat, f"{url}/v3/version", configs), Path(project["path"])
+
+
+@dataclass
+class Figures:
+    """What was measured, in seconds and bytes; of a pair the bare loop's come first."""
+
+    together: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    version: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    first_token: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    step: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    model: list[float] = field(default_factory=list)
+    first_turn: list[float] = field(default_factory=list)
+    turns: list[float] = field(default_factory=list)
+    size: int = 0
+
+
+async def measure_model(client: aiohttp.ClientSession, model_url: str) -> float:
+    """Give the seconds that the model server itself takes to its first token."""
+    body = {"model": FAST, "stream": True, "messages": [{"role": "user", "content": "hello"}]}
+    begun = time.perf_counter()
+    async with client.post(f"{model_url}/chat/completions", json=body) as answer:
+        await answer.content.readline()
+        seconds = time.perf_counter() - begun
+        await answer.read()
+    return seconds
+
+
+async def measure_long_conversation(target: Target, project: Path, figures: Figures) -> None:
+    """Have a conversation of many turns with a tool call and a long answer each."""
+    session_id = str(uuid.uuid4())
+    for _ in range(TURNS):
+        begun = time.perf_counter()
+        await target.ask(TOOL, session_id)
+        figures.turns.append(time.perf_counter() - begun)
+    files = list((project / "gns3-copilot").iterdir())
+    figures.size = sum(file.stat().st_size for file in files if not file.name.endswith("-shm"))
+
+
+async def measure(folder: Path, rounds: int) -> Figures:
+    """Measure everything."""
+    figures = Figures()
+    programs = Path(sysconfig.get_path("scripts"))
+    timeout = aiohttp.ClientTimeout(total=None)
+    connector = aiohttp.TCPConnector(limit=0)
+    with running("benchmarks.model_server", free_port()) as model:
+        model_url = f"{model}/v1"
+        async with aiohttp.ClientSession(timeout=timeout, connector=connector) as client:
+            await wait_for(client, model)
+            for number in range(rounds):
+                with StockServer(programs, folder / f"first-{number}") as server:
+                    async with aiohttp.ClientSession(timeout=timeout) as own:
+                        target, _ = await copilot_target(own, server.url, model_url)
+                        figures.first_turn.append(await target.first_token(FAST))
+            with (
+                running("benchmarks.bare_loop", free_port(), model_url) as bare_url,
+                StockServer(programs, folder / "copilot", copilot=COPILOT) as server,
             ):
-                bare = Chat(client, "/stream")
-                for each in (bare, chat):  # what is imported and connected at first use does not count
-                    await each.ask({"words": 3}, str(uuid.uuid4()))
-                versions: list[float] = []
-                for number in range(rounds):
-                    await bare.stream_at_once()
-                    versions += await version_times(chat.client, chat.stream_at_once)
-                    for each in (bare, chat):
-                        await each.answer_first_tokens()
-                        await each.take_steps()
-                    print(
-                        f"round {number + 1} of {rounds}: {bare.totals[-1]:.2f} s, {chat.totals[-1]:.2f} s",
-                        file=sys.stderr,
-                    )
-                alone = await model_alone(model_url)
-                conversation = await converse(chat, project)
-            cold = [await cold_start(server, model_url) for _ in range(rounds)]
-            server.stop()
-        finally:
-            server.discard()
-    return table(bare, chat, versions, alone, conversation, cold)
+                bare = await bare_target(client, bare_url)
+                copilot, project = await copilot_target(client, server.url, model_url)
+                targets = (bare, copilot)
+                for target in targets:  # uncounted: what both load at first use
+                    await target.first_token(FAST)
+                    await target.step()
+                for _ in range(rounds):
+                    await measure_round(client, model_url, targets, figures)
+                await measure_long_conversation(copilot, project, figures)
+    return figures
 
 
-def table(
-    bare: Chat, chat: Chat, versions: list[float], alone: float, conversation: LongConversation, cold: list[float]
-) -> tuple[str, bool]:
-    """Give the figures as Markdown, and whether all are within their limits."""
+async def measure_round(
+    client: aiohttp.ClientSession, model_url: str, targets: tuple[Target, Target], figures: Figures
+) -> None:
+    """Measure both, in turn."""
+    for _ in range(SAMPLES):
+        figures.model.append(await measure_model(client, model_url))
+        for target, seconds in zip(targets, figures.first_token, strict=True):
+            seconds.append(await target.first_token(FAST))
+    for _ in range(3):
+        for target, seconds in zip(targets, figures.step, strict=True):
+            seconds.append(await target.step())
+    for target, seconds, version in zip(targets, figures.together, figures.version, strict=True):
+        for values, value in zip((seconds, version), await target.together(), strict=True):
+            values.append(value)
+
+
+def table(figures: Figures) -> tuple[str, bool]:
+    """Give the figures as a Markdown table, and whether all are within their limits."""
     lines = ["| | bare loop | copilot | | limit |", "|---|--:|--:|--:|--:|"]
-    within = True
+    own = statistics.median(figures.model)
+    rows: list[tuple[str, list[float] | None, list[float], str, float, float]] = []
 
-    def row(name: str, bare_text: str, text: str, value: float, limit: str, shown: str) -> None:
-        nonlocal within
-        within = within and value <= LIMITS[limit]
-        lines.append(f"| {name} | {bare_text} | {text} | {shown} | {LIMITS[limit]:g} |")
-
-    def compared(name: str, before: list[float], after: list[float], limit: str, unit: str, scale: float) -> None:
+    def pair(name: str, before: list[float], after: list[float], limit: float) -> None:
         ratio = statistics.median(after) / statistics.median(before)
-        texts = (spread([one * scale for one in figures], 2 if unit == "s" else 1) for figures in (before, after))
-        row(name, *(f"{text} {unit}" for text in texts), ratio, limit, f"× {ratio:.2f}")
+        rows.append((name, before, after, f"{ratio:.2f} times", ratio, limit))
 
-    compared(
-        f"{STREAMS} streams of {WORDS} words, one each {EVERY * 1000:g} ms", bare.totals, chat.totals, "streams", "s", 1
+    pair(f"{SESSIONS} conversations at once", *figures.together, LIMIT_TOGETHER)
+    pair(
+        "first token, over the model's own",
+        [value - own for value in figures.first_token[0]],
+        [value - own for value in figures.first_token[1]],
+        LIMIT_RATIO,
     )
-    slow = sorted(versions)[int(len(versions) * 0.95)] * 1000
-    row("`GET /v3/version` meanwhile, p95", "", f"{slow:.0f} ms", slow, "version_ms", "")
-    over = [[one - alone for one in figures] for figures in (bare.first_tokens, chat.first_tokens)]
-    compared("first token over the model's own", *over, "first", "ms", 1000)
-    compared(f"one of {STEPS + 1} steps of a turn with {STEPS} tool calls", bare.steps, chat.steps, "step", "ms", 1000)
-    row("first token of the first turn after a start", "", f"{spread(cold)} s", max(cold), "cold_s", "")
-    growth = (conversation.late - conversation.early) * 1000
-    early, late = conversation.early * 1000, conversation.late * 1000
-    row(
-        "turn 10 and turn 200 (a tool call, 2 KB answer)",
-        "",
-        f"{early:.0f} ms, {late:.0f} ms",
-        growth,
-        "growth_ms",
-        f"{growth:+.0f} ms",
+    pair(f"a step of a turn of {STEPS}", *figures.step, LIMIT_RATIO)
+    slowest = max(figures.version[1])
+    rows.append(
+        ("`/v3/version` meanwhile, 95 %", figures.version[0], figures.version[1], "", slowest * 1000, LIMIT_VERSION_MS)
     )
-    megabytes = conversation.megabytes
-    row("chat database with its WAL after 200 turns", "", f"{megabytes:.2f} MB", megabytes, "mb", "")
+    first = max(figures.first_turn)
+    rows.append(("first token of the first turn after a start", None, figures.first_turn, "", first, LIMIT_FIRST_TURN))
+    early, late = figures.turns[5:15], figures.turns[-10:]
+    growth = (statistics.median(late) - statistics.median(early)) * 1000
+    rows.append(
+        (f"turns {TURNS - 9} to {TURNS}, over 6 to 15", early, late, f"{growth:+.0f} ms", growth, LIMIT_GROWTH_MS)
+    )
+    within = True
+    for name, before, after, note, value, limit in rows:
+        within = within and value < limit
+        lines.append(f"| {name} | {page.milliseconds(before)} | {page.milliseconds(after)} | {note} | {limit:g} |")
+    megabytes = figures.size / 1e6
+    within = within and megabytes < LIMIT_MB
+    lines.append(f"| file and WAL after {TURNS} turns | | {megabytes:.2f} MB | | {LIMIT_MB:g} |")
     return "\n".join(lines), within
 
 
 def main() -> int:
     """Measure, print, and give the exit status."""
-    asked = options("Measure what a chat costs beside a bare LangGraph loop.", rounds=3).parse_args()
-    text, within = asyncio.run(measure(asked.rounds))
-    text = f"{asked.rounds} rounds, in turn; medians (least–most).\n\n{text}"
-    return report("chat", text, within=within, write=asked.write)
+    parser = argparse.ArgumentParser(description="Measure what a turn costs beside a bare loop.")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each (default: 3)")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        figures = asyncio.run(measure(Path(name), options.rounds))
+    rows, within = table(figures)
+    text = f"{options.rounds} rounds of each, in turn; medians (least–most).\n{page.machine()}.\n\n{rows}"
+    print(text)
+    if options.write:
+        page.write("chat", text)
+    if not within:
+        print("a limit is passed", file=sys.stderr)
+    return 0 if within else 1
 
 
 if __name__ == "__main__":

@@ -26,18 +26,22 @@ report_errors = False
 install_builtin_appliances = False
 [Qemu]
 enable_hardware_acceleration = False
+[Copilot]
+{copilot}
 """
 
 
 class StockServer:
     """Runs `gns3server` of the environment whose programs are in `programs`; a context manager.
 
-    `home` is its home directory, made when absent. `seconds` is how long it took from the start of the process to the
-    first answer, `processor_seconds` what it computed until then. Raises RuntimeError with the log when there is none.
+    `home` is its home directory, made when absent; `copilot` are lines of that section. `seconds` is how long
+    it took from the start of the process to the first answer, `processor_seconds` what it computed until then. Raises
+    RuntimeError with the log when there is none.
     """
 
-    def __init__(self, programs: Path, home: Path, **environment: str) -> None:
+    def __init__(self, programs: Path, home: Path, *, copilot: str = "", **environment: str) -> None:
         self._programs = programs
+        self._copilot = copilot
         self._home = home
         self._environment = environment
         self.log_path = home / "gns3server.log"
@@ -46,11 +50,11 @@ class StockServer:
 
     def __enter__(self) -> StockServer:
         self._home.mkdir(parents=True, exist_ok=True)
-        port = _free_port()
-        self._url = f"http://127.0.0.1:{port}"
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
         configuration = self._home / ".config" / "GNS3" / "3.0" / "gns3_server.conf"
         configuration.parent.mkdir(parents=True, exist_ok=True)
-        configuration.write_text(CONFIGURATION.format(port=port))
+        configuration.write_text(CONFIGURATION.format(port=port, copilot=self._copilot))
         begun = time.perf_counter()
         with self.log_path.open("wb") as log:
             self._process = subprocess.Popen(
@@ -78,7 +82,7 @@ class StockServer:
     def get(self, path: str) -> tuple[int, object]:
         """Give the status and the JSON body of a GET without a token."""
         try:
-            with urllib.request.urlopen(self._url + path, timeout=30) as answer:
+            with urllib.request.urlopen(self.url + path, timeout=30) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
@@ -123,7 +127,8 @@ def clean_environment(home: Path) -> dict[str, str]:
     return kept | {"HOME": str(home)}
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Give a port of loopback that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -17,7 +17,8 @@ Changed functions, each with its own containment (a check that fails turns that 
     export_project._is_exportable    leaves it out of exports and snapshots
     import_project's ZipFile         drops what would be unpacked into it from archives, snapshots included
     copytree of controller.project   leaves it out of duplicates
-    app.state.exiting (watched)      streams end before uvicorn begins to wait for them
+    app.state.exiting (watched)      streams end before uvicorn begins to wait for them, those of gns3-server's own
+                                     notifications included, which would take up to 5 s
 """
 
 from __future__ import annotations
@@ -26,13 +27,12 @@ import asyncio
 import functools
 import inspect
 import logging
-import os
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from fastapi import APIRouter, FastAPI
@@ -44,10 +44,14 @@ from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
 from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.errors import UnavailableError
-from gns3server_copilot.gns3.host import project_folders
+from gns3server_copilot.gns3.archives import filtered
+from gns3server_copilot.gns3.host import project_folders, wake_notification_streams
 from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
 from gns3server_copilot.storage.location import DIRECTORY, is_in_chats
+
+if TYPE_CHECKING:
+    from gns3server_copilot.knowledge.base import KnowledgeBase
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +60,6 @@ TRIED_VERSIONS = "3.0."
 
 #: Distributions that are imported at the first chat; looked for at the start so that an absent one is said at once.
 NEEDED = (
-    "aiosqlite",
     "cryptography",
     "httpx",
     "langchain-core",
@@ -68,6 +71,9 @@ NEEDED = (
 )
 
 EXITING_CHECK_SECONDS = 0.2
+
+#: When gns3-server's start is over, so that reading our files does not slow it.
+LOAD_KNOWLEDGE_AFTER_SECONDS = 3.0
 
 _managers: WeakSet[AgentManager] = WeakSet()
 _consoles: WeakSet[Consoles] = WeakSet()
@@ -211,7 +217,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         asyncio.create_task(manager.close_idle_projects()),
         asyncio.create_task(audit.write()),
         asyncio.create_task(audit.forget_old()),
-        asyncio.create_task(knowledge.current()),  # beside the start, so that wrong files are logged at once
+        asyncio.create_task(_load_early(knowledge)),
     ]
     try:
         yield
@@ -228,6 +234,15 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
     while not app.state.exiting:  # noqa: ASYNC110
         await asyncio.sleep(EXITING_CHECK_SECONDS)
     manager.stop_turns("The server is stopping.")
+    while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
+        wake_notification_streams()
+        await asyncio.sleep(EXITING_CHECK_SECONDS)
+
+
+async def _load_early(knowledge: KnowledgeBase) -> None:
+    """Load what the first chat would load otherwise, so that wrong files are in the log soon after the start."""
+    await asyncio.sleep(LOAD_KNOWLEDGE_AFTER_SECONDS)
+    await knowledge.current()
 
 
 # -- changed functions of gns3-server
@@ -381,37 +396,7 @@ def _drop_chats_from_imports() -> None:
     if hasattr(original, "copilot_original"):
         return
 
-    class ZipFile(original):  # type: ignore[misc, valid-type]
-        """An archive without what would be unpacked into a project's chats.
-
-        The way there may go through links that an earlier archive has left; and links are made by gns3-server itself,
-        with names that zipfile has not tidied up.
-        """
-
-        copilot_original = original
-        _folder: str | None = None
-
-        def infolist(self) -> list[Any]:
-            return [info for info in super().infolist() if not self._is_unwanted(info.filename)]
-
-        def namelist(self) -> list[str]:
-            return [name for name in super().namelist() if not self._is_unwanted(name)]
-
-        def extractall(self, path: Any = None, members: Any = None, pwd: bytes | None = None) -> None:
-            self._folder = os.fspath(path or os.curdir)
-            super().extractall(path, members, pwd)
-
-        def _is_unwanted(self, name: str) -> bool:
-            # as zipfile makes a path of a name: `..` and empty parts go
-            parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-            if parts[:1] == [DIRECTORY]:
-                return True
-            if self._folder is None:
-                return False
-            tidy, raw = os.path.join(self._folder, *parts), os.path.join(self._folder, name)
-            return any(_is_chats(path, self._folder) for path in {tidy, raw})
-
-    _replace_module(import_project, "zipfile_zstd", ZipFile=ZipFile)
+    _replace_module(import_project, "zipfile_zstd", ZipFile=filtered(original, _is_chats))
 
 
 def _is_chats(path: str | Path, *folders: str) -> bool:

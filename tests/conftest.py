@@ -111,9 +111,15 @@ def start_gns3_server(
         env: Mapping[str, str | None] | None = None,
         home: Path | None = None,
         debug: bool = False,
+        host: str = "127.0.0.1",
     ) -> GNS3Server:
         server = GNS3Server(
-            home or tmp_path_factory.mktemp("own-gns3server"), copilot=copilot, conf=conf, env=env, debug=debug
+            home or tmp_path_factory.mktemp("own-gns3server"),
+            copilot=copilot,
+            conf=conf,
+            env=env,
+            debug=debug,
+            host=host,
         )
         started.append(server)
         watch(request, server)

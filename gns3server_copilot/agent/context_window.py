@@ -17,9 +17,10 @@ from gns3server_copilot.agent.counting import TOKENS_AROUND, Counter
 from gns3server_copilot.agent.model_input import conversation, system_prompt_text
 from gns3server_copilot.agent.trimming import fit
 from gns3server_copilot.errors import GNS3Error, ModelError
-from gns3server_copilot.gns3.topology import Topology, compact_text, read_topology
+from gns3server_copilot.gns3.topology import Topology, compact_text
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.tools.base import Tool, ToolContext
+from gns3server_copilot.tools.lab_view import lab_view
 
 #: The part of the context window that a conversation may fill, by strategy (docs/developer/llm-configs.md).
 FILL_RATIO = {"conservative": 0.60, "balanced": 0.75, "aggressive": 0.85}
@@ -60,7 +61,7 @@ async def pre_model_hook(
     """
     definitions = json.dumps([tool.definition() for tool in tools], ensure_ascii=False) if tools else ""
     try:
-        topology: Topology | str = await read_topology(context.gns3, context.project.project_id)
+        topology: Topology | str = await lab_view(context)
     except GNS3Error as error:
         topology = f"(The topology cannot be read: {error.message})"
     return await asyncio.to_thread(

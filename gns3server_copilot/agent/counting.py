@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from gns3server_copilot.agent.bounded import Bounded
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.tokens import token_counts
 
@@ -35,9 +34,7 @@ class Counter:
     """
 
     def __init__(self, kept: int = KEPT_COUNTS) -> None:
-        self._kept = kept
-        self._counts: OrderedDict[tuple[str | None, int], int] = OrderedDict()
-        self._lock = threading.Lock()
+        self._counts: Bounded[tuple[str | None, int], int] = Bounded(kept)
 
     def messages(self, messages: Sequence[BaseMessage]) -> list[int]:
         """Give the tokens of each message as it is sent, thoughts and tool calls included."""
@@ -50,16 +47,11 @@ class Counter:
 
     def _counted(self, texts: Sequence[tuple[str | None, str]]) -> list[int]:
         keys = [(name, hash(text)) for name, text in texts]
-        with self._lock:
-            found = {key: self._counts[key] for key in keys if key in self._counts}
+        found = self._counts.known(keys)
         new = {key: text for key, (_, text) in zip(keys, texts, strict=True) if key not in found}
-        found |= zip(new, token_counts(list(new.values())), strict=True)
-        with self._lock:
-            for key, count in found.items():
-                self._counts[key] = count
-                self._counts.move_to_end(key)
-            while len(self._counts) > self._kept:
-                self._counts.popitem(last=False)
+        counts = dict(zip(new, token_counts(list(new.values())), strict=True))
+        self._counts.add(counts)
+        found |= counts
         return [found[key] for key in keys]
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from gns3server_copilot.agent.messages import ended_early, new_message_id, stamp
+from gns3server_copilot.agent.messages import ANNOUNCED, ended_early, new_message_id, stamp
 from gns3server_copilot.agent.repair import interrupted_result
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.gns3.changes import Outcome
 
 #: How long the end of a turn waits for changes that have begun, in seconds: an abort shall take effect within one.
-CHANGES_SECONDS = 0.7
+CHANGES_SECONDS = 0.5
 
 
 async def let_go(turn: Turn) -> None:
@@ -42,9 +43,11 @@ def _end_calls(turn: Turn, outcomes: dict[str, list[Outcome]]) -> None:
 
 def early_end(turn: Turn, messages: list[AnyMessage], failure: CopilotError | None) -> list[AnyMessage]:
     """Give the messages with what had come of the last answer, and with a note of why it is no whole one."""
-    notes = {"error": failure.message} if failure else {"aborted": True}
+    notes: dict[str, Any] = {"error": failure.message} if failure else {"aborted": True}
     last = messages[-1]
     if turn.draft is not None:
+        if turn.draft.announced_calls:
+            notes[ANNOUNCED] = sorted(turn.draft.announced_calls)
         return [*messages, ended_early(turn.draft.text, turn.draft.message_id, **notes)]
     if isinstance(last, HumanMessage | ToolMessage):
         return [*messages, ended_early("", new_message_id(), **notes)]

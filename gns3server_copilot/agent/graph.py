@@ -30,7 +30,7 @@ from gns3server_copilot.agent.asking import ask_model
 from gns3server_copilot.agent.calling import CallRunner
 from gns3server_copilot.agent.closing import BUDGET_USED_UP, REPEATED, REPEATED_AT, UNREADABLE, UNREADABLE_AT
 from gns3server_copilot.agent.context_window import Prepared, pre_model_hook
-from gns3server_copilot.agent.messages import new_message_id, notes_of, stamp
+from gns3server_copilot.agent.messages import new_message_id, notes_of, stamp, used_call_ids
 from gns3server_copilot.agent.repair import pending_results
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.titles import model_title
@@ -81,6 +81,7 @@ class ChatGraph:
         self._settings = server.settings
         self._consoles = server.consoles
         self._audit = server.audit
+        self._analyses = server.analyses
 
     def graph(self, saver: BaseCheckpointSaver[Any]) -> Graph:
         """Give the compiled graph; its checkpoints go to `saver`."""
@@ -109,14 +110,12 @@ class ChatGraph:
         tools = () if turn.closing else self._tools()
         instruction = turn.closing.instruction if turn.closing else ""
         context, config = self._tool_context(), turn_context.llm_config.get()
-        used_ids = [
-            call["id"] or "" for one in state["messages"] if isinstance(one, AIMessage) for call in one.tool_calls
-        ]
 
         async def prepare(at_most: int | None) -> Prepared:
             return await pre_model_hook(state["messages"], tools, context, config, closing=instruction, at_most=at_most)
 
         definitions = [tool.definition() for tool in tools]
+        used_ids = used_call_ids(state["messages"])
         answer = await ask_model(turn, definitions, prepare, used_ids, self._settings.model_idle_seconds)
         return {"messages": [answer], "llm_calls": state["llm_calls"] + 1}
 
@@ -196,6 +195,7 @@ class ChatGraph:
             consoles=self._consoles,
             redact=hides_secrets(turn_context.llm_config.get(), self._settings),
             audit=self._audit.add,
+            analyses=self._analyses,
         )
 
 

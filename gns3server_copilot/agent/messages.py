@@ -6,12 +6,15 @@ They are kept in `response_metadata["copilot"]`, which LangChain stores and no p
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 NOTES = "copilot"
+#: The note with the ids of calls that readers have seen of an answer that never came whole.
+ANNOUNCED = "announced_calls"
 
 AnyMessage = TypeVar("AnyMessage", bound=BaseMessage)
 
@@ -32,6 +35,12 @@ def notes_of(message: BaseMessage) -> dict[str, Any]:
     """Give our notes on a message."""
     notes = message.response_metadata.get(NOTES)
     return notes if isinstance(notes, dict) else {}
+
+
+def used_call_ids(messages: Sequence[BaseMessage]) -> set[str]:
+    """Give every id of a tool call that readers of the conversation have seen."""
+    calls = (call["id"] or "" for one in messages if isinstance(one, AIMessage) for call in one.tool_calls)
+    return {*calls, *(call_id for one in messages for call_id in notes_of(one).get(ANNOUNCED, ()))}
 
 
 def question(text: str) -> HumanMessage:

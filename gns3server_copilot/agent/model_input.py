@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from gns3server_copilot.agent.bounded import Bounded
 from gns3server_copilot.agent.fencing import fenced, without_message_marks
 from gns3server_copilot.agent.messages import notes_of
 from gns3server_copilot.agent.repair import as_sent
@@ -18,6 +19,12 @@ from gns3server_copilot.redaction.text import redact
 from gns3server_copilot.tools.base import Tool, ToolContext
 
 LONGEST_NAME = 100
+
+#: Results in which nothing had to be hidden: looking through a long conversation takes 20 ms, and this is done before
+#: every model call.
+_shown_as_they_are: Bounded[tuple[str | None, int, bool], None] = Bounded(20_000)
+#: Where clients of OpenAI's protocol keep a model's thoughts.
+THOUGHTS = "reasoning_content"
 
 
 def system_prompt_text(tools: Sequence[Tool], context: ToolContext, topology: str) -> str:
@@ -32,17 +39,34 @@ def system_prompt_text(tools: Sequence[Tool], context: ToolContext, topology: st
 
 def conversation(messages: Sequence[AnyMessage], provider: str, *, hide_secrets: bool) -> list[AnyMessage]:
     """Give the valid copy of a conversation that this provider can be sent; the messages themselves stay."""
-    sent = (_readable_for(provider, message) for message in as_sent(messages))
-    return [_as_data(one, hide_secrets=hide_secrets) if isinstance(one, ToolMessage) else one for one in sent]
+    sent = as_sent(messages)
+    newest = max((at for at, message in enumerate(sent) if isinstance(message, HumanMessage)), default=0)
+    readable = (_readable_for(provider, one if at > newest else _without_thoughts(one)) for at, one in enumerate(sent))
+    return [_as_data(one, hide_secrets=hide_secrets) if isinstance(one, ToolMessage) else one for one in readable]
+
+
+def _without_thoughts(message: AnyMessage) -> AnyMessage:
+    """Give a message without the thoughts beside its text, which are wanted back in the same turn at most."""
+    if not isinstance(message, AIMessage) or THOUGHTS not in message.additional_kwargs:
+        return message
+    kept = {key: value for key, value in message.additional_kwargs.items() if key != THOUGHTS}
+    return message.model_copy(update={"additional_kwargs": kept})
 
 
 def _as_data(result: ToolMessage, *, hide_secrets: bool) -> ToolMessage:
     """Give a tool's result as a model may see it: also one that was kept while its conversation had a local model."""
     text = str(result.text)
+    key = (result.id, hash(text), hide_secrets)
+    if _shown_as_they_are.known([key]):
+        return result
+    shown = text
     if hide_secrets and not notes_of(result).get("redacted"):
-        text = redacted(text)
-    text = without_message_marks(text)
-    return result if text == result.content else result.model_copy(update={"content": text})
+        shown = redacted(shown)
+    shown = without_message_marks(shown)
+    if shown != result.content:
+        return result.model_copy(update={"content": shown})
+    _shown_as_they_are.add({key: None})
+    return result
 
 
 def _readable_for(provider: str, message: AnyMessage) -> AnyMessage:

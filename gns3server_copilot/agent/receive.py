@@ -22,6 +22,7 @@ from gns3server_copilot.llm.factory import optional_parameters
 from gns3server_copilot.llm.model_errors import model_error
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.tokens import count_tokens
+from gns3server_copilot.schemas.unicode import valid_unicode, without_half
 
 #: How providers say that the answer hit its length limit, lower case.
 CUT_OFF = {
@@ -61,17 +62,16 @@ class AnswerReceiver:
         self._chunks: list[AIMessageChunk] = []
         self._cut_off = False
         self._received = 0
+        #: of a character that the provider has cut in two between chunks
+        self._half = ""
 
     def add(self, chunk: BaseMessage) -> None:
         """Take one chunk; models that do not stream give a whole message instead, which is fine too."""
         self._received += _size(chunk)
         if self._received > LONGEST_ANSWER:
             raise ModelError("The model does not come to an end. Ask again, or choose another model.", "endless")
-        text = str(chunk.text)
-        if text:
-            self._draft.text += text
-            self._draft.shown = True
-            self._turn.emit("content", content=text, message_id=self.message_id)
+        text, self._half = without_half(self._half + str(chunk.text))
+        self._show(text)
         if isinstance(chunk, AIMessageChunk):
             self._chunks.append(chunk)
             for fragment in chunk.tool_call_chunks:
@@ -96,6 +96,7 @@ class AnswerReceiver:
 
         Raises ModelError when there is neither text nor a tool call in it.
         """
+        self._show(self._half)
         calls = self._calls.finish(self._cut_off)
         chunks = self._chunks or [AIMessageChunk(content="")]
         merged = add_ai_message_chunks(chunks[0], *chunks[1:])
@@ -103,7 +104,7 @@ class AnswerReceiver:
         message = AIMessage(
             content=_encodable(_without_calls(merged.content)),
             additional_kwargs={
-                key: value for key, value in merged.additional_kwargs.items() if key not in CALLS_ELSEWHERE
+                key: _encodable(value) for key, value in merged.additional_kwargs.items() if key not in CALLS_ELSEWHERE
             },
             response_metadata=merged.response_metadata,
             tool_calls=[call.as_tool_call() for call in calls],
@@ -122,8 +123,14 @@ class AnswerReceiver:
         self._turn.draft = None
         return message
 
+    def _show(self, text: str) -> None:
+        if text:
+            text = valid_unicode(text)
+            self._draft.text += text
+            self._turn.emit("content", content=text, message_id=self.message_id)
+
     def _announce(self, call: AssembledCall, complete: bool) -> None:
-        self._draft.shown = True
+        self._draft.announced_calls.add(call.id)
         arguments = json.dumps(call.as_tool_call()["args"]) if complete else call.arguments or "{}"
         function: dict[str, Any] = {"name": call.name, "arguments": arguments}
         if complete:
@@ -204,7 +211,7 @@ def _plausible(tokens: Any) -> int:
 def _encodable(value: Any) -> Any:
     """Replace what is no Unicode text (lone surrogates): it could never be sent again."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return valid_unicode(value)
     if isinstance(value, list):
         return [_encodable(one) for one in value]
     if isinstance(value, dict):

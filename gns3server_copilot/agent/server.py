@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp
 
@@ -10,6 +10,7 @@ from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.knowledge.base import KnowledgeBase
 from gns3server_copilot.llm.audit import AuditLog
 from gns3server_copilot.llm.usage import UsageStore
+from gns3server_copilot.packets.worker import Analyses
 from gns3server_copilot.settings import Settings
 
 
@@ -23,3 +24,5 @@ class Server:
     knowledge: KnowledgeBase
     audit: AuditLog
     consoles: Consoles | None = None
+    #: worker processes that read packet captures
+    analyses: Analyses = field(default_factory=Analyses)

@@ -24,18 +24,20 @@ from gns3server_copilot.agent.repair import repaired
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.turn import Turn, TurnRequest
 from gns3server_copilot.agent.turn_context import turn_context
+from gns3server_copilot.agent.unstored import Ending, UnstoredEndings
 from gns3server_copilot.errors import (
     ConflictError,
     CopilotError,
     NoSuchSessionError,
     NotFoundError,
+    StorageError,
     UnavailableError,
 )
 from gns3server_copilot.llm.factory import prepare_provider
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.titles import title_from
 from gns3server_copilot.storage.database import ProjectDatabase
-from gns3server_copilot.storage.sessions import Session
+from gns3server_copilot.storage.sessions import Session, TurnFigures
 from gns3server_copilot.utils.message_converters import history_to_openai
 
 log = logging.getLogger(__name__)
@@ -56,6 +58,7 @@ class AgentService:
         #: by user and session: nobody is told that somebody else's session is busy
         self._turns: dict[tuple[str, str], Turn] = {}
         self._deleting: set[tuple[str, str]] = set()
+        self._unstored = UnstoredEndings(self._keep)
         self._closed = False
         self.last_used = time.monotonic()
 
@@ -85,8 +88,7 @@ class AgentService:
                 await self._database.delete_session(session_id)
                 return
             await self._store(session_id, lost.messages)
-            await self._database.sessions.record_turn(
-                session_id,
+            figures = TurnFigures(
                 message_count=len(lost.messages),
                 llm_calls=lost.model_calls,
                 input_tokens=lost.input_tokens,
@@ -94,7 +96,7 @@ class AgentService:
                 estimated=False,
                 time=lost.time,
             )
-            await self._database.prune(session_id)
+            await self._database.finish_turn(session_id, figures)
         except CopilotError as error:  # one conversation that cannot be read must not cost the others
             log.warning("A conversation that was interrupted could not be put right: %s", error)
 
@@ -127,6 +129,7 @@ class AgentService:
         self._turns[_key(request)] = turn
         try:
             await prepare_provider(request.config.provider)
+            await self._unstored.store(_key(request))
             await self._database.sessions.create(
                 request.session_id,
                 request.user.user_id,
@@ -168,9 +171,11 @@ class AgentService:
                 if turn.draft is not None and turn.draft.text:
                     await add_usage(turn, turn.draft, turn.draft.text)
                 await self._count(turn)
-                title = await self._keep(turn, failure=failure, aborted=aborted)
+                title = await self._keep(Ending(turn, failure, aborted))
         except CopilotError as error:
             failure = failure or error
+            if isinstance(error, StorageError):
+                self._unstored.add(_key(turn.request), Ending(turn, failure, aborted))
         except Exception:
             log.exception("A turn's end could not be stored")
             failure = failure or CopilotError(UNEXPECTED)
@@ -207,27 +212,26 @@ class AgentService:
         except Exception:  # whoever counts must not take the answer away
             log.exception("A turn could not be added to its user's usage")
 
-    async def _keep(self, turn: Turn, *, failure: CopilotError | None, aborted: bool) -> str:
+    async def _keep(self, ending: Ending) -> str:
+        turn, failure = ending.turn, ending.failure
         session_id = turn.request.session_id
-        if aborted:
+        if ending.aborted:
             await self._handle_abort(turn)
         stored = await self._messages(session_id)
         whole = repaired([*stored, *_late(turn, stored)])
-        if failure or aborted:
+        if failure or ending.aborted:
             whole = early_end(turn, whole, failure)
         await self._store_if_changed(session_id, stored, whole)
-        if turn.title:
-            await self._database.sessions.rename(session_id, turn.title, by_person=False)
-        session = await self._database.sessions.record_turn(
-            session_id,
+        figures = TurnFigures(
             message_count=len(whole),
             llm_calls=turn.model_calls,
             input_tokens=turn.usage.input_tokens,
             output_tokens=turn.usage.output_tokens,
             estimated=turn.usage.estimated,
             stats={"context_tokens": turn.usage.context_tokens, "context_limit": turn.usage.context_limit},
+            title=turn.title,
         )
-        await self._database.prune(session_id)
+        session = await self._database.finish_turn(session_id, figures)
         return session.title
 
     async def _handle_abort(self, turn: Turn) -> None:
@@ -245,6 +249,7 @@ class AgentService:
 
     async def session(self, session_id: str, user: User) -> Session:
         """Give the user's session. Raises NoSuchSessionError when there is none, or it is somebody else's."""
+        await self._unstored.try_to_store(user.user_id)
         return await self._database.sessions.get_own(session_id, user.user_id)
 
     async def known_session(self, session_id: str, user: User) -> Session | None:
@@ -257,7 +262,7 @@ class AgentService:
     async def rename(self, session_id: str, user: User, title: str) -> Session:
         """Give the user's session a title that no automatic one replaces. Raises NoSuchSessionError."""
         await self.session(session_id, user)
-        return await self._database.sessions.rename(session_id, title, by_person=True)
+        return await self._database.sessions.rename(session_id, title)
 
     async def set_pinned(self, session_id: str, user: User, pinned: bool) -> Session:
         """Pin the user's session, or unpin it. Raises NoSuchSessionError."""
@@ -283,12 +288,14 @@ class AgentService:
                         await turn.wait()
                 except TimeoutError:
                     raise ConflictError("What runs in this conversation is still being stopped. Try again.") from None
+            self._unstored.forget(key)
             await self._database.delete_session(session_id)
         finally:
             self._deleting.discard(key)
 
     async def sessions(self, user: User, **filters: Any) -> tuple[list[Session], int]:
         """Give the user's sessions, filtered and paged as `SessionStore.list` does, and their number before paging."""
+        await self._unstored.try_to_store(user.user_id)
         return await self._database.sessions.list(user.user_id, **filters)
 
     async def history(
@@ -335,6 +342,7 @@ class AgentService:
             turn.abort(reason)
         for turn in turns:
             await turn.wait()
+        await self._unstored.try_to_store()
         await self._database.close()
 
 

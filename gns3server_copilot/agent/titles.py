@@ -30,10 +30,9 @@ MOST_READ = 1_500
 SHORTEST = 3
 
 #: What models put around a title.
-LABEL = re.compile(r"^\s*(?:title|titel|titre|título|titolo|заголовок|标题|標題|タイトル)\s*[::]\s*", re.IGNORECASE)
-MARKDOWN = re.compile(r"[*_`#~]+")
-QUOTES = "\"'`«»„“”‚‘’‹›「」『』《》"
-ENDS = QUOTES + " .,;:-–—。:"
+LABEL = re.compile(r"^(?:title|titel|titre|título|titolo|заголовок|标题|標題|タイトル)\s*[:\uff1a]\s*", re.IGNORECASE)
+MARKDOWN = re.compile(r"[*`~]+|^#+")
+ENDS = "\"'`«»„“”‚‘’‹›「」『』《》 _.,;:-–—。\uff1a"
 
 
 async def model_title(turn: Turn, messages: Sequence[AnyMessage]) -> str | None:
@@ -98,5 +97,6 @@ def title_of(answer: str) -> str | None:
     # several lines are a list of proposals, or an explanation, and none of them is the title
     if len(lines) != 1:
         return None
-    title = " ".join(MARKDOWN.sub(" ", LABEL.sub("", lines[0])).split()).strip(ENDS)
-    return title_shortened(title) if len(title) >= SHORTEST or (not title.isascii() and title) else None
+    title = LABEL.sub("", " ".join(MARKDOWN.sub(" ", lines[0]).split())).strip(ENDS)
+    says_something = len(title) >= SHORTEST or (title and not title.isascii())
+    return title_shortened(title) if says_something else None

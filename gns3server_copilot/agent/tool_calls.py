@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
+import string
 import time
-import uuid
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,13 +29,16 @@ LONGEST_ARGUMENTS = 200_000
 LONGEST_KEPT = 10_000
 
 NAME_LENGTH = 64
+ID_LENGTH = 9
+ID_CHARACTERS = string.ascii_letters + string.digits
 ILLEGAL_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 UNNAMED = "unnamed_tool"
 
 
 @dataclass
 class AssembledCall:
-    """One tool call as it has arrived so far. `refusal` says why it must not run."""
+    """One tool call as it has arrived so far. `place` is its rank among those that readers have learned of, `refusal`
+    says why it must not run."""
 
     id: str
     raw_id: str | None
@@ -42,6 +46,7 @@ class AssembledCall:
     name: str = ""
     arguments: str = ""
     refusal: str | None = None
+    place: int | None = None
     announced_at: float | None = None
     announced_length: int = 0
 
@@ -58,6 +63,7 @@ class ToolCallAssembler:
     def __init__(self, announce: Callable[[AssembledCall, bool], None], used_ids: Collection[str]) -> None:
         self._announce = announce
         self._used_ids = set(used_ids)
+        self._announced = 0
         self.calls: list[AssembledCall] = []
 
     def add_fragment(self, fragment: Mapping[str, Any]) -> None:
@@ -66,6 +72,9 @@ class ToolCallAssembler:
         call.name = call.name or _legal_name(fragment.get("name") or "")
         call.arguments += fragment.get("args") or ""
         if call.name and _is_progress(call):
+            if call.place is None:
+                call.place = self._announced
+                self._announced += 1
             call.announced_at = time.monotonic()
             call.announced_length = len(call.arguments)
             self._announce(call, False)
@@ -81,6 +90,8 @@ class ToolCallAssembler:
 
         A repaired fragment can be a different, valid command (`no router ospf 10` cut to `no router ospf 1`).
         """
+        # the order in which readers have learned of them; one whose name never came is told of at the end only
+        self.calls.sort(key=lambda call: self._announced if call.place is None else call.place)
         for number, call in enumerate(self.calls):
             call.name = call.name or UNNAMED
             call.arguments = call.arguments or "{}"
@@ -124,11 +135,16 @@ class ToolCallAssembler:
         return last
 
     def _new_call(self, raw_id: str | None, index: int | str | None) -> AssembledCall:
-        unique = raw_id if raw_id and raw_id not in self._used_ids else f"call_{uuid.uuid4().hex}"
+        unique = raw_id if raw_id and raw_id not in self._used_ids else _new_id()
         self._used_ids.add(unique)
         call = AssembledCall(unique, raw_id, index)
         self.calls.append(call)
         return call
+
+
+def _new_id() -> str:
+    # Mistral's servers take nine letters and digits and nothing else; the others take anything
+    return "".join(secrets.choice(ID_CHARACTERS) for _ in range(ID_LENGTH))
 
 
 def _legal_name(name: str) -> str:

@@ -67,6 +67,7 @@ def shortened(text: str, characters: int) -> str:
 
 class _Entry:
     def __init__(self, message: AnyMessage, tokens: int) -> None:
+        self.whole = message
         self.message = message
         self.tokens = tokens
 
@@ -96,15 +97,23 @@ class _Fitting:
         self._shorten(rounds[:-FRESH_ROUNDS], OLD_RESULT)
         while self._too_much and len(self._exchanges) > 1:
             self._leave_out(self._exchanges.pop(0))
-        newest = self._exchanges[-1]
-        for characters in RESULT_STEPS:
-            self._shorten(newest, characters)
-        while self._too_much and len(newest) > 2:
-            self._leave_out([newest.pop(1)])
+        self._fit_newest(self._exchanges[-1])
         if self._too_much:
             raise DoesNotFitError
         messages = [entry.message for entry in self._entries()]
         return Fitted(messages, self._tokens, left_out=len(messages) < self._whole)
+
+    def _fit_newest(self, rounds: list[list[_Entry]]) -> None:
+        """Make an exchange fit that is too long by itself: what the model is at work on is cut last."""
+        question = 1
+        self._shorten(rounds[:-FRESH_ROUNDS], RESULT_STEPS[-1])
+        self._shorten(rounds, RESULT_STEPS[0])
+        while self._too_much and len(rounds) > question + FRESH_ROUNDS:
+            self._leave_out([rounds.pop(question)])
+        for characters in RESULT_STEPS[1:]:
+            self._shorten(rounds, characters)
+        while self._too_much and len(rounds) > question + 1:
+            self._leave_out([rounds.pop(question)])
 
     @property
     def _too_much(self) -> bool:
@@ -121,10 +130,12 @@ class _Fitting:
         for entry in [entry for one in rounds for entry in one]:
             if not self._too_much:
                 return
-            text = entry.message.content
-            if not isinstance(entry.message, ToolMessage) or not isinstance(text, str) or len(text) <= characters:
+            text = entry.whole.content
+            if not isinstance(entry.whole, ToolMessage) or not isinstance(text, str):
                 continue
-            shorter = entry.message.model_copy(update={"content": shortened(text, characters)})
+            if len(entry.message.content) <= characters:
+                continue
+            shorter = entry.whole.model_copy(update={"content": shortened(text, characters)})
             [tokens] = self._count([shorter])
             self._tokens += tokens - entry.tokens
             entry.message, entry.tokens = shorter, tokens

@@ -94,17 +94,22 @@ class Usage:
 class Draft:
     """The part of the model's present message that has arrived: kept if the turn ends before the rest comes.
 
-    `sent_tokens` is what the model was sent, as counted here; the other figures are the provider's so far. `shown`
-    says that readers have seen something of it.
+    `sent_tokens` is what the model was sent, as counted here; the other figures are the provider's so far.
     """
 
     message_id: str
     sent_tokens: int
     text: str = ""
-    shown: bool = False
+    #: ids of tool calls that readers have seen
+    announced_calls: set[str] = field(default_factory=set)
     input_tokens: int = 0
     output_tokens: int = 0
     counted: bool = False
+
+    @property
+    def shown(self) -> bool:
+        """Whether readers have seen something of it."""
+        return bool(self.text or self.announced_calls)
 
 
 class Turn:

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
-from fastapi import Depends, HTTPException, Query, Request
+from fastapi import Depends, Query, Request
 from gns3server.api.routes.controller.dependencies.authentication import oauth2_scheme
 from gns3server.controller import Controller
 from gns3server.db.repositories.rbac import RbacRepository
-from gns3server.db.repositories.users import UsersRepository
-from gns3server.services import auth_service
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from gns3server_copilot.api.runtime import Runtime
@@ -27,6 +25,7 @@ from gns3server_copilot.errors import (
     NotFoundError,
     UnavailableError,
 )
+from gns3server_copilot.gns3.login import user_of
 from gns3server_copilot.schemas.identity import ProjectRef, User
 
 if TYPE_CHECKING:
@@ -59,17 +58,7 @@ async def caller(
     token = bearer or token
     if not token:
         raise NotAuthenticatedError("Not authenticated. Log in first.")
-    try:
-        username = auth_service.get_username_from_token(token)
-    except HTTPException as error:
-        raise NotAuthenticatedError("The login is not valid or has expired. Log in again.") from error
-    async with AsyncSession(request.app.state._db_engine, expire_on_commit=False) as session:
-        found = await UsersRepository(session).get_user_by_username(username)
-    if found is None:
-        raise NotAuthenticatedError("The user of this login does not exist any more.")
-    if not (found.is_active or found.is_superadmin):
-        raise NotAuthenticatedError("This user is not active. An admin can activate it.")
-    return Caller(User(str(found.user_id), found.username, bool(found.is_superadmin)), token)
+    return Caller(await user_of(request.app, token), token)
 
 
 async def current_user(who: Annotated[Caller, Depends(caller)]) -> User:

@@ -13,14 +13,12 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from fastapi import HTTPException
 from gns3server.controller import Controller
 from gns3server.db.repositories.rbac import RbacRepository
-from gns3server.db.repositories.users import UsersRepository
-from gns3server.services import auth_service
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from gns3server_copilot.errors import GNS3Error
+from gns3server_copilot.errors import GNS3Error, NotAuthenticatedError
+from gns3server_copilot.gns3.login import user_of
 
 LOGIN_ENDED = "The GNS3 login has ended or is not valid. Log in to GNS3 again."
 
@@ -53,16 +51,13 @@ async def read_canvas(app: Any, token: str, project_id: str) -> Canvas:
 async def _rights(app: Any, token: str, project: str) -> bool:
     """Raise GNS3Error unless the token's user may see nodes and links, and tell whether also drawings."""
     try:
-        username = auth_service.get_username_from_token(token)
-    except HTTPException:
+        user = await user_of(app, token)
+    except NotAuthenticatedError:
         raise GNS3Error(LOGIN_ENDED, HTTPStatus.UNAUTHORIZED.value) from None
+    if user.is_superadmin:
+        return True
     async with AsyncSession(app.state._db_engine, expire_on_commit=False) as session:
-        user = await UsersRepository(session).get_user_by_username(username)
-        if user is None or not (user.is_active or user.is_superadmin):
-            raise GNS3Error(LOGIN_ENDED, HTTPStatus.UNAUTHORIZED.value)
-        if user.is_superadmin:
-            return True
-        rbac, user_id = RbacRepository(session), UUID(str(user.user_id))
+        rbac, user_id = RbacRepository(session), UUID(user.user_id)
         for kind in ("Node", "Link"):
             if not await rbac.check_user_has_privilege(user_id, f"{project}/{kind.lower()}s", f"{kind}.Audit"):
                 raise GNS3Error(f"Permission denied (privilege {kind}.Audit is required)", HTTPStatus.FORBIDDEN.value)

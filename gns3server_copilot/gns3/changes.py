@@ -12,6 +12,9 @@ from typing import Any, TypeVar
 
 from gns3server_copilot.errors import CopilotError
 
+#: Calls for different nodes that run at once.
+WIDTH = 8
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")

@@ -20,6 +20,7 @@ import httpx
 
 from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3.changes import let_finish
+from gns3server_copilot.gns3.streaming import streamed
 from gns3server_copilot.gns3.text import printable
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class GNS3Client:
         self._token = token
         # raise_app_exceptions=False turns an unhandled error of a host's handler into status 500.
         self._transport = httpx.ASGITransport(logging_app, raise_app_exceptions=False)
+        self._app = logging_app
         self._headers = {"authorization": f"Bearer {token}"}
 
     async def get(self, path: str, *, timeout: float = DEFAULT_TIMEOUT) -> Any:
@@ -80,6 +82,15 @@ class GNS3Client:
     async def delete(self, path: str, json: Any = None, *, timeout: float = DEFAULT_TIMEOUT) -> Any:
         """Delete."""
         return await self._change("DELETE", path, json, timeout)
+
+    @asynccontextmanager
+    async def stream(self, path: str) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Read an answer piece by piece while it comes; leaving the block ends it. The caller bounds the time."""
+        async with streamed(self._app, API + path, self._headers) as answer:
+            if answer.status >= HTTPStatus.BAD_REQUEST:
+                body = b"".join([piece async for piece in answer])
+                raise GNS3Error(_error_message(httpx.Response(answer.status, content=body)), answer.status)
+            yield aiter(answer)
 
     async def aclose(self) -> None:
         """Free the client; changes that have begun go on."""

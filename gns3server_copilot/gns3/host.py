@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from gns3server.compute.notification_manager import NotificationManager
 from gns3server.controller import Controller
 from gns3server.db.models import User
 from sqlalchemy import select
@@ -42,3 +43,12 @@ def has_own_folder(project_id: str) -> bool:
     projects = dict(Controller.instance().projects)
     own = os.path.realpath(projects.pop(project_id).path)
     return os.path.basename(own) == project_id or own not in {os.path.realpath(one.path) for one in projects.values()}
+
+
+def wake_notification_streams() -> None:
+    """Have every stream of gns3-server's notifications look up now: of a stop they learn at a ping, every 5 s."""
+    usage = dict.fromkeys(("cpu_usage_percent", "memory_usage_percent", "disk_usage_percent"), 0)
+    NotificationManager.instance().emit("ping", usage)
+    notification = Controller.instance().notification
+    notification.controller_emit("ping", usage)
+    notification.project_emit("ping", usage)

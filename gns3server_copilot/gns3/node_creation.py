@@ -12,17 +12,15 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from gns3server_copilot.errors import GNS3Error
-from gns3server_copilot.gns3.changes import let_finish
+from gns3server_copilot.gns3.changes import WIDTH, let_finish
 from gns3server_copilot.gns3.templates import Template
-from gns3server_copilot.gns3.topology import Node, parse_topology
+from gns3server_copilot.gns3.topology import Node, parse_node, read_nodes
 
 if TYPE_CHECKING:
     from gns3server_copilot.gns3.client import GNS3Client
 
 log = logging.getLogger(__name__)
 
-#: Calls for different nodes that run at once.
-WIDTH = 8
 #: gns3-server itself waits this long for a compute that copies images; a Docker image may be pulled even longer.
 CREATE_SECONDS = 1200.0
 #: A server that has just started answers 500 until its own compute is connected.
@@ -78,6 +76,7 @@ class _Batch:
         self, client: GNS3Client, project_id: str, existing: Iterable[Node], wanted: Sequence[NewNode]
     ) -> None:
         self._client = client
+        self._project_id = project_id
         self._project = f"/projects/{project_id}"
         self._not_ours = {node.id for node in existing}
         self._width = asyncio.Semaphore(WIDTH)
@@ -93,7 +92,7 @@ class _Batch:
         give_up = time.monotonic() + FRESH_SERVER_SECONDS
         while doubtful := [creation for creation in creations if creation.doubtful]:
             try:
-                nodes = await self._read_nodes()
+                nodes = await read_nodes(self._client, self._project_id)
             except GNS3Error as error:
                 log.warning("Nodes without a clear answer cannot be looked for: %s", error.message)
                 return
@@ -111,7 +110,7 @@ class _Batch:
     async def read_back(self, creations: Iterable[Creation]) -> None:
         """Put the nodes' present state into `creations`."""
         try:
-            now = {node.id: node for node in await self._read_nodes()}
+            now = {node.id: node for node in await read_nodes(self._client, self._project_id)}
         except GNS3Error as error:
             log.warning("New nodes cannot be read back: %s", error.message)
             return
@@ -137,7 +136,7 @@ class _Batch:
         creation.error = None
         try:
             path = f"{self._project}/templates/{wanted.template.id}"
-            creation.node = _node_of(await self._client.post(path, body, timeout=CREATE_SECONDS))
+            creation.node = parse_node(await self._client.post(path, body, timeout=CREATE_SECONDS))
         except GNS3Error as error:
             creation.error = error
         else:
@@ -149,7 +148,7 @@ class _Batch:
             return
         try:
             path = f"{self._project}/nodes/{node.id}"
-            creation.node = _node_of(await self._client.put(path, {"name": creation.wanted.name}))
+            creation.node = parse_node(await self._client.put(path, {"name": creation.wanted.name}))
         except GNS3Error as error:
             creation.naming_error = error
 
@@ -168,19 +167,9 @@ class _Batch:
                     await let_finish(f"name node {node.id}", self._give_name(creation, node))
                     break
 
-    async def _read_nodes(self) -> tuple[Node, ...]:
-        return parse_topology(await self._client.get(f"{self._project}/nodes"), [], []).nodes
-
 
 def _told(creation: Creation) -> str:
     if creation.node is None:
         return creation.error.message if creation.error else "There is no node."
     unnamed = f" It was not named {creation.wanted.name}." if creation.naming_error else ""
     return f"{creation.node.name} exists (id {creation.node.id}).{unnamed}"
-
-
-def _node_of(answer: Any) -> Node:
-    nodes = parse_topology([answer], [], []).nodes
-    if not nodes:
-        raise GNS3Error("gns3-server's answer is not a node.", HTTPStatus.INTERNAL_SERVER_ERROR.value)
-    return nodes[0]

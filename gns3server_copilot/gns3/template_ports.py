@@ -35,7 +35,8 @@ def template_ports(kind: str, raw: Mapping[str, Any]) -> tuple[str, ...] | None:
             return tuple(printable(port["name"]) for port in mapping) if mapping else BUILTIN_SWITCH_PORTS
         if kind == "docker":
             return tuple(f"eth{number}" for number in range(raw["adapters"]))
-        return _made_by_host(kind, raw)
+        # an unset address is "" in a template, which the host's factories take for one
+        return _made_by_host(kind, {key: value for key, value in raw.items() if key != "mac_address"})
     except Exception:
         # The host's port factories are not made for asking: whatever they raise, the template is still usable.
         log.info("the ports of template %s cannot be told", printable(raw.get("name")), exc_info=True)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3.device_types import declared_device_type
 from gns3server_copilot.gns3.drawings import svg_text
 from gns3server_copilot.gns3.runs import in_runs, natural_order
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 MAX_NOTE = 120
 #: Console types that need no mention.
 USUAL_CONSOLES = ("telnet", "none", "")
+#: A port among all nodes of a project: node id, adapter and port number.
+Place = tuple[str, int, int]
 HOW_TO_SEE_MORE = "For details ask gns3_topology_reader about single nodes, where that tool is offered."
 
 
@@ -48,7 +52,7 @@ class Port:
 class Node:
     """A node. `type` is the emulator, `device_type` what was declared (`gns3.device_types`), `console` a TCP port.
 
-    `images` are the names of the images that it runs.
+    `images` are the names of the images that it runs. A locked node can be neither moved nor deleted in GNS3.
     """
 
     id: str
@@ -63,6 +67,7 @@ class Node:
     y: int
     template_id: str
     compute_id: str
+    locked: bool
     ports: tuple[Port, ...]
     images: tuple[str, ...] = ()
 
@@ -74,6 +79,13 @@ class LinkEnd:
     node_id: str
     node_name: str
     port: str
+    adapter_number: int
+    port_number: int
+
+    @property
+    def place(self) -> Place:
+        """Where it is, whatever the port is called."""
+        return (self.node_id, self.adapter_number, self.port_number)
 
     def __str__(self) -> str:
         return f"{self.node_name}:{self.port}"
@@ -94,6 +106,11 @@ class Link:
     def name(self) -> str:
         """Both ends: `R1:g0/0–R2:g0/0`."""
         return "–".join(str(end) for end in self.ends)
+
+    @property
+    def places(self) -> frozenset[Place]:
+        """Where both ends are."""
+        return frozenset(end.place for end in self.ends)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -125,6 +142,24 @@ async def read_topology(client: GNS3Client, project_id: str) -> Topology:
     return parse_topology(canvas.nodes, canvas.links, canvas.drawings)
 
 
+async def read_nodes(client: GNS3Client, project_id: str) -> tuple[Node, ...]:
+    """Read the nodes alone; their ports all look free."""
+    return parse_topology(await client.get(f"/projects/{project_id}/nodes"), [], []).nodes
+
+
+async def read_node(client: GNS3Client, project_id: str, node_id: str) -> Node:
+    """Read one node; its ports all look free."""
+    return parse_node(await client.get(f"/projects/{project_id}/nodes/{node_id}"))
+
+
+def parse_node(answer: Any) -> Node:
+    """Make a Node of gns3-server's answer about one; its ports all look free. Raises GNS3Error when it is none."""
+    nodes = parse_topology([answer], [], []).nodes
+    if not nodes:
+        raise GNS3Error("gns3-server's answer is not a node.", HTTPStatus.INTERNAL_SERVER_ERROR.value)
+    return nodes[0]
+
+
 def parse_topology(nodes: Any, links: Any, drawings: Any) -> Topology:
     """Make a Topology of gns3-server's three lists; what is missing or of an unknown kind is left empty."""
     raw_nodes = _mappings(nodes)
@@ -133,11 +168,13 @@ def parse_topology(nodes: Any, links: Any, drawings: Any) -> Topology:
     }
     node_names = {_node_id(raw): printable(raw.get("name")) for raw in raw_nodes}
     parsed_links: list[Link] = []
-    plugged: dict[tuple[str, int, int], tuple[str, str]] = {}
+    plugged: dict[Place, tuple[str, str]] = {}
     for raw in _mappings(links):
         places = [(_node_id(end), *_place(end)) for end in _mappings(raw.get("nodes"))]
         ends = tuple(
-            LinkEnd(place[0], node_names.get(place[0], "?"), port_names.get(place, f"{place[1]}/{place[2]}"))
+            LinkEnd(
+                place[0], node_names.get(place[0], "?"), port_names.get(place, f"{place[1]}/{place[2]}"), *place[1:]
+            )
             for place in places
         )
         for index, place in enumerate(places):
@@ -192,6 +229,7 @@ def _node(raw: Mapping[str, Any], plugged: Mapping[tuple[str, int, int], tuple[s
         y=_number(raw.get("y")),
         template_id=printable(raw.get("template_id")),
         compute_id=printable(raw.get("compute_id")),
+        locked=bool(raw.get("locked")),
         ports=tuple(ports),
         images=_images(raw.get("properties")),
     )

@@ -51,10 +51,9 @@ class KnowledgeBase:
     async def _load(self) -> Reload:
         try:
             knowledge = await asyncio.to_thread(load, self.directory, self._settings, self._knowledge)
-        except Exception as error:
-            reason = (error.strerror or str(error)) if isinstance(error, OSError) else type(error).__name__
-            log.error("The knowledge in %s could not be loaded: %s", self.directory, reason)
-            problem = Problem(str(self.directory), 0, f"the directory cannot be read: {reason}")
+        except OSError as error:
+            problem = Problem(str(self.directory), 0, f"the directory cannot be read: {error.strerror or error}")
+            log.error("Knowledge: %s", problem)
             if self._knowledge is None:
                 packaged = await asyncio.to_thread(load, None, self._settings)
                 self._knowledge = Knowledge(packaged.entries, (problem, *packaged.problems))

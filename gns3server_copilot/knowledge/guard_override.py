@@ -47,6 +47,8 @@ def _config(packaged: GuardRules, override: GuardRules) -> Iterator[str]:
     yield from _all_of("guard.config.refuse", _patterns(was.refuse), _patterns(now.refuse))
     yield from _all_of("guard.config.characters", was.characters, now.characters)
     yield from _all_of("guard.config.quotes", was.quotes, now.quotes)
+    if was.tree and not now.tree:
+        yield "guard.config.tree has to stay true"
     if was.allow:
         yield from _no_more("guard.config.allow", was.allow, now.allow)
         if not now.allow:
@@ -70,6 +72,7 @@ def _programs(where: str, packaged: dict[str, Program], override: dict[str, Prog
             if not _within(was.options[option], now.options[option]):
                 yield f"{here}.options.{option} can be at most {was.options[option]}"
         yield from _no_more(f"{here}.words", was.words, now.words)
+        yield from _all_of(f"{here}.without", was.without, now.without)
         yield from _no_more(f"{here}.needs", was.needs, now.needs)
         if was.needs and not now.needs:
             yield f"{here}.needs may not be empty"

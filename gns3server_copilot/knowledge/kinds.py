@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gns3server_copilot.knowledge.schemas.base import KnowledgeFile
 from gns3server_copilot.knowledge.schemas.family import Family
 from gns3server_copilot.knowledge.schemas.prompt import PROMPT_NAMES, Prompt
+from gns3server_copilot.knowledge.schemas.protocol import Protocol
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Kind:
 KINDS: tuple[Kind, ...] = (
     Kind("prompts", Prompt, ".md", only=PROMPT_NAMES),
     Kind("families", Family),
+    Kind("protocols", Protocol),
 )
 
 KIND_NAMES = ("prompts", "families", "devices", "protocols", "faults")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gns3server_copilot.llm.config import Owner, StoredConfig
+from gns3server_copilot.llm.config import StoredConfig
 from gns3server_copilot.llm.policies import Policy, read_memberships
 from gns3server_copilot.llm.preferences import read_preferences
-from gns3server_copilot.llm.rows import fetch_all, owners_condition
+from gns3server_copilot.llm.rows import fetch_usable
 from gns3server_copilot.schemas.modes import CONFIGURABLE_MODES, Mode
 
 
@@ -61,8 +61,7 @@ async def read_user_configs(connection: AsyncConnection, user_id: str) -> UserCo
     member = await read_memberships(connection, user_id)
     names, policy = member.group_names, member.policy
     preferences = await read_preferences(connection, user_id)
-    owners = [Owner("user", user_id), *(Owner("group", group_id) for group_id in names)]
-    configs = await fetch_all(connection, owners_condition(owners))
+    configs = await fetch_usable(connection, user_id)
     own = [config for config in configs if config.owner.kind == "user"]
     inherited = [
         replace(config, group_name=names[config.owner.id]) for config in configs if config.owner.kind == "group"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from sqlalchemy import RowMapping, select, update
+from sqlalchemy import RowMapping, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from gns3server_copilot.errors import ForbiddenError
@@ -86,17 +86,20 @@ class Memberships:
     policy: Policy
 
 
+# built once: building it takes as long as running it
+_MEMBERSHIPS = (
+    select(users.c.is_superadmin, groups.c.user_group_id, groups.c.name, group_policies)
+    .select_from(users)
+    .outerjoin(memberships, memberships.c.user_id == users.c.user_id)
+    .outerjoin(groups, groups.c.user_group_id == memberships.c.user_group_id)
+    .outerjoin(group_policies, group_policies.c.group_id == groups.c.user_group_id)
+    .where(users.c.user_id == bindparam("user"))
+)
+
+
 async def read_memberships(connection: AsyncConnection, user_id: str) -> Memberships:
     """Give a user's groups and what binds the user now, in one query. Raises NotFoundError for an unknown user."""
-    query = (
-        select(users.c.is_superadmin, groups.c.user_group_id, groups.c.name, group_policies)
-        .select_from(users)
-        .outerjoin(memberships, memberships.c.user_id == users.c.user_id)
-        .outerjoin(groups, groups.c.user_group_id == memberships.c.user_group_id)
-        .outerjoin(group_policies, group_policies.c.group_id == groups.c.user_group_id)
-        .where(users.c.user_id == user_id)
-    )
-    rows = (await connection.execute(query)).mappings().all()
+    rows = (await connection.execute(_MEMBERSHIPS, {"user": user_id})).mappings().all()
     if not rows:
         raise no_such(Owner("user", user_id))
     in_groups = sorted((row for row in rows if row["user_group_id"]), key=lambda row: str(row["name"]))

@@ -5,17 +5,17 @@ Changes of one configuration go through one conditional UPDATE on its version, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Table, select, update
+from sqlalchemy import ColumnElement, RowMapping, Table, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gns3server_copilot.errors import ConflictError, ForbiddenError, NotFoundError
 from gns3server_copilot.llm.config import Owner, StoredConfig
-from gns3server_copilot.llm.tables import groups, llm_configs, users
+from gns3server_copilot.llm.tables import groups, llm_configs, memberships, users
 
 
 def is_of(owner: Owner) -> ColumnElement[bool]:
@@ -53,6 +53,22 @@ async def fetch_all(connection: AsyncConnection, condition: ColumnElement[bool])
     """Give the configurations that fit, oldest first."""
     query = select(llm_configs).where(condition).order_by(llm_configs.c.created_at, llm_configs.c.config_id)
     return [from_row(row) for row in (await connection.execute(query)).mappings()]
+
+
+_OF_USER_AND_GROUPS = (
+    select(llm_configs)
+    .outerjoin(
+        memberships,
+        (memberships.c.user_group_id == llm_configs.c.group_id) & (memberships.c.user_id == bindparam("user")),
+    )
+    .where((llm_configs.c.user_id == bindparam("user")) | memberships.c.user_id.is_not(None))
+    .order_by(llm_configs.c.created_at, llm_configs.c.config_id)
+)
+
+
+async def fetch_usable(connection: AsyncConnection, user_id: str) -> list[StoredConfig]:
+    """Give the configurations of one user and of all their groups, oldest first."""
+    return [from_row(row) for row in (await connection.execute(_OF_USER_AND_GROUPS, {"user": user_id})).mappings()]
 
 
 async def fetch(connection: AsyncConnection, config_id: str) -> StoredConfig:
@@ -106,17 +122,20 @@ def check_version(config: StoredConfig, expected: int | None) -> None:
 
 async def insert_if_absent(connection: AsyncConnection, table: Table, values: Mapping[str, Any]) -> None:
     """Insert a row unless there is one of this primary key. Either way the transaction is the one that writes now."""
+    statement = _insert(connection, table, values)
+    await connection.execute(statement.on_conflict_do_nothing(index_elements=list(table.primary_key)))
+
+
+async def add_to(connection: AsyncConnection, table: Table, key: Mapping[str, Any], figures: Mapping[str, int]) -> None:
+    """Add figures to those of the row of this primary key, or insert it."""
+    statement = _insert(connection, table, {**key, **figures})
+    added = {name: table.c[name] + statement.excluded[name] for name in figures}
+    await connection.execute(statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=added))
+
+
+def _insert(connection: AsyncConnection, table: Table, values: Mapping[str, Any]) -> Any:
     dialect: Any = postgresql if connection.dialect.name == "postgresql" else sqlite
-    await connection.execute(
-        dialect.insert(table).values(**values).on_conflict_do_nothing(index_elements=list(table.primary_key))
-    )
-
-
-def owners_condition(owners: Sequence[Owner]) -> ColumnElement[bool]:
-    """Give the condition for the rows of one user and several groups."""
-    user_ids = [owner.id for owner in owners if owner.kind == "user"]
-    group_ids = [owner.id for owner in owners if owner.kind == "group"]
-    return llm_configs.c.user_id.in_(user_ids) | llm_configs.c.group_id.in_(group_ids)
+    return dialect.insert(table).values(**values)
 
 
 def from_row(row: RowMapping) -> StoredConfig:

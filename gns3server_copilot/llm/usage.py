@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from gns3server_copilot.llm.rows import insert_if_absent
+from gns3server_copilot.llm.rows import add_to
 from gns3server_copilot.llm.tables import llm_configs, usage, users
-
-NOTHING = {"turns": 0, "model_calls": 0, "input_tokens": 0, "output_tokens": 0}
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,7 @@ class UsageStore:
         more = {"turns": 1, "model_calls": model_calls, "input_tokens": input_tokens, "output_tokens": output_tokens}
         try:
             async with self._engine.begin() as connection:
-                await insert_if_absent(connection, usage, key | NOTHING)
-                await connection.execute(
-                    update(usage)
-                    .where(*(usage.c[name] == value for name, value in key.items()))
-                    .values({name: usage.c[name] + value for name, value in more.items()})
-                )
+                await add_to(connection, usage, key, more)
         except IntegrityError:
             async with self._engine.connect() as connection:
                 if (await connection.execute(select(users.c.user_id).where(users.c.user_id == user_id))).first():

@@ -53,7 +53,7 @@ NO_SECRET = (
 
 WORDS = (
     r"(?:password|passwd|passphrase|passcode|secret|pre-?shared-?key|preshared|shared-key|shared-secret|key-string"
-    r"|auth-?key|encrypted-password|password-value|private-?key|psk|md5-key|api[-_]?key|access[-_]?key|encryption-key)"
+    r"|auth-?key|encrypted-password|password-value|private-?key|set-key|md5-key|key-octet-string|api[-_]?key|access[-_]?key|encryption-key)"
 )
 
 RULES: tuple[Rule, ...] = (
@@ -76,7 +76,7 @@ RULES: tuple[Rule, ...] = (
         r"|md5-key|api[-_]?key|access[-_]?key|psk|shared-key|encryption-key|(?:access|auth|bearer|api|refresh)[-_]?token)"
         r"""[\w-]{0,16}["']?[ \t]*(?:=|:(?!:))[ \t]*""" + NO_SECRET + SECRET,
     ),
-    _rule("psk", r"(?<![\w-])psk\s+" + SECRET),
+    _rule("psk", rf"(?<![a-z0-9.])psk\s+{TYPE}(?!set-key\b|\S{{1,64}}\s+(?:secret|id)\b){NO_SECRET}{SECRET}"),
     # -- the word, and the secret after it
     _rule(
         "pass secret key psk preshared",
@@ -87,7 +87,7 @@ RULES: tuple[Rule, ...] = (
     # -- keys of servers, peers and protocols
     _rule(
         "key",
-        r"(?<![\w-])(?:radius|tacacs|hwtacacs|aaa|server|server-private|failover|isakmp|ike|host|ldap)[\w+-]{0,12}"
+        r"(?<![\w-])(?:radius|tacacs|hwtacacs|aaa|map-server|server|server-private|failover|isakmp|ike|host|ldap)[\w+-]{0,12}"
         rf"[^\n]{{0,120}}?(?<![\w-])key\s+(?:authentication\s+|accounting\s+|authorization\s+)?{TYPE}"
         r"(?!(?:chain|config-key|generate|id|mypubkey|pubkey-chain|retries)\b)" + NO_SECRET + SECRET,
         unless="ntp ",
@@ -133,8 +133,17 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "snmp",
         r"snmp-server\s+host\s+\S{1,64}\s+(?:vrf\s+\S{1,64}\s+)?(?:(?:traps?|informs?)\s+)?"
-        r"(?:version\s+(?:1|2c?)\s+)?(?!(?:version|vrf|source-interface|use-vrf|traps?|informs?)(?![\w-]))" + SECRET,
+        r"(?:version\s+(?:1|2c?)\s+)?(?!(?:version|vrf|source-interface|use-vrf|traps?|informs?)(?![\w-]))(?!\d{1,3}(?:\.\d{1,3}){3}(?!\S))"
+        + SECRET,
     ),
+    # ASA names the interface first, EXOS the kind of access
+    _rule(
+        "snmp-server host", r"snmp-server\s+host\s+\S{1,64}\s+\S{1,64}\s[^\n]{0,20}?community\s+(?:[0-9]\s+)?" + SECRET
+    ),
+    _rule("community", r"(?:community\s+(?:readonly|readwrite)|snmpv3\s+add\s+community)\s+(?:encrypted\s+)?" + SECRET),
+    _rule("account", r"(?<![\w-])account\s+\S{1,64}\s+(?:\S{1,64}\s+)?encrypted\s+" + SECRET),
+    # OSPFv3
+    _rule("ipsec", r"(?<!\w)(?P<s>[0-9a-f]{32,})(?!\w)", also="spi"),
     _rule("community", r"(?<![\w-])r[ow]community6?\s+" + SECRET),
     _rule("community", r"^\s{0,40}community\s+(?!add\b|set\b|delete\b)" + SECRET + r"(?=\s*\{)"),
     _rule("community", r"community\s+(?:name|string)\s*[:=]\s*" + SECRET),

@@ -9,12 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.schemas.titles import Title
+from gns3server_copilot.schemas.unicode import ValidText
 
 
 class ChatRequest(BaseModel):
     """One question. Unknown keys are ignored, as the web UI of another version may send them."""
 
-    message: str = Field(description="What the person asks; at most 100,000 characters.")
+    message: ValidText = Field(description="What the person asks; at most 100,000 characters.")
     session_id: UUID | None = Field(None, description="The conversation to go on with; a new id begins one.")
     stream: bool = Field(True, description="False: one JSON answer when the turn is over.")
     temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = Field(
@@ -31,7 +32,7 @@ class ChatRequest(BaseModel):
 class InjectRequest(ChatRequest):
     """A request for a fault. Everything may be left out."""
 
-    message: str = Field("", description="What fault to put in; without it one that the copilot chooses.")
+    message: ValidText = Field("", description="What fault to put in; without it one that the copilot chooses.")
     copilot_mode: Literal[Mode.INJECTION] | None = Field(None, description="No other mode is possible here.")
 
 

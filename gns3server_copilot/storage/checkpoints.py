@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+import sqlite3
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 from gns3server_copilot.storage.connection import SharedConnection
 from gns3server_copilot.storage.contents import check_checkpoint, check_write
@@ -21,16 +23,15 @@ READ_IN_THREAD = 32 * 1024
 Stored = tuple[str, bytes]
 
 
-class ProjectSaver(AsyncSqliteSaver):
-    """LangGraph's SQLite saver on a shared connection, which loads messages and plain values only.
+class ProjectSaver(SqliteSaver):
+    """LangGraph's SQLite saver in the thread of a shared connection, which loads messages and plain values only.
 
-    Raises StorageError where the database cannot be used, and for a checkpoint that holds anything else. Its `lock`
-    is the connection's. Not to be used with LangGraph's delta channels: they live in rows that pruning removes.
+    Raises StorageError where the database cannot be used, and for a checkpoint that holds anything else. Not to be
+    used with LangGraph's delta channels: they live in rows that pruning removes.
     """
 
     def __init__(self, shared: SharedConnection) -> None:
         super().__init__(shared.connection, serde=_AsStored())
-        self.lock = shared.lock
         self._shared = shared
         self._serializer = CheckpointSerializer()
         self._kept = KeptCheckpoints()
@@ -39,16 +40,20 @@ class ProjectSaver(AsyncSqliteSaver):
         """Give this saver: nothing widens what it loads, LANGGRAPH_STRICT_MSGPACK in the environment included."""
         return self
 
-    async def setup(self) -> None:
+    @contextmanager
+    def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
+        """Give a cursor to the base class, which would commit also what has failed half-way: here the thread's work
+        is the transaction."""
+        with closing(self.conn.cursor()) as cursor:
+            yield cursor
+
+    async def asetup(self) -> None:
         """Make LangGraph's tables if need be."""
-        if not self.is_setup:
-            async with self._shared.guarded():
-                await super().setup()
+        await self._shared.read(lambda _: self.setup())
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Give the checkpoint that `config` names, or its thread's newest."""
-        async with self._shared.guarded():
-            found = await super().aget_tuple(config)
+        found = await self._shared.read(lambda _: self.get_tuple(config))
         return None if found is None else await self._loaded(found)
 
     async def alist(
@@ -60,10 +65,7 @@ class ProjectSaver(AsyncSqliteSaver):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """Give checkpoints, the newest first."""
-        # all at once: the base class holds the lock between two of them, so a caller that uses the saver or drops
-        # the iterator half-way would stop everybody
-        async with self._shared.guarded():
-            found = [one async for one in super().alist(config, filter=filter, before=before, limit=limit)]
+        found = await self._shared.read(lambda _: [*self.list(config, filter=filter, before=before, limit=limit)])
         for one in found:
             yield await self._loaded(one)
 
@@ -82,8 +84,8 @@ class ProjectSaver(AsyncSqliteSaver):
         if metadata.get("source") == "input":
             return {"configurable": {**_place(config)["configurable"], "checkpoint_id": checkpoint["id"]}}
         stored = self._serializer.dumps_typed(checkpoint)
-        async with self._shared.guarded(writing=True):
-            placed = await super().aput(_place(config), _packed(checkpoint, stored), metadata, new_versions)
+        packed = _packed(checkpoint, stored)
+        placed = await self._shared.write(lambda _: self.put(_place(config), packed, metadata, new_versions))
         self._kept.keep(config["configurable"]["thread_id"], checkpoint, len(stored[1]))
         return placed
 
@@ -92,14 +94,12 @@ class ProjectSaver(AsyncSqliteSaver):
     ) -> None:
         """Store what one step has written so far."""
         packed = [(channel, self._serializer.dumps_typed(value)) for channel, value in writes]
-        async with self._shared.guarded(writing=True):
-            await super().aput_writes(config, packed, task_id, task_path)
+        await self._shared.write(lambda _: self.put_writes(config, packed, task_id, task_path))
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Remove a thread's checkpoints and writes."""
         self.forget(thread_id)
-        async with self._shared.guarded(writing=True):
-            await super().adelete_thread(thread_id)
+        await self._shared.write(lambda _: self.delete_thread(thread_id))
 
     def forget(self, thread_id: str) -> None:
         """Keep nothing of the thread in memory."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import sqlite3
-import threading
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
-from typing import Any
-
-import aiosqlite
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
 
 from gns3server_copilot.errors import StorageError
 from gns3server_copilot.storage.failures import CLOSED, explain, is_in_use
@@ -22,89 +19,54 @@ log = logging.getLogger(__name__)
 BUSY_TIMEOUT = 5_000
 #: The same once that was in vain, until the lock is gone: a turn has many statements and may wait 10 s in all.
 IMPATIENT_TIMEOUT = 250
-#: How long closing waits for a transaction to end, in seconds.
-CLOSING_WAIT = 1.0
-ROWS_AT_ONCE = 64
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
 
 
 class SharedConnection:
-    """One aiosqlite connection with the lock under which everybody uses it.
+    """One SQLite connection in a thread of its own, to which everybody brings whole pieces of work.
 
-    Two connections to one file answer "database is locked" as soon as turns run in parallel. Cancelling is safe
-    everywhere: aiosqlite runs what it was given in order, so what follows a cancelled statement comes after it.
+    Two connections to one file answer "database is locked" as soon as turns run in parallel. One after the other in
+    one thread needs no lock, and a transaction of several statements costs one change of threads. A piece of work that
+    has begun goes on to its end when its caller is cancelled; it is never left half done.
     """
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
+    def __init__(self, thread: ThreadPoolExecutor, connection: sqlite3.Connection) -> None:
+        #: for LangGraph's saver, whose methods are called in pieces of work only
         self.connection = connection
-        self.lock = asyncio.Lock()
+        self._thread = thread
         self._busy_timeout = BUSY_TIMEOUT
         self._closing: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, connect: Callable[[], sqlite3.Connection]) -> SharedConnection:
         """Give the connection that `connect` makes; it is called in the connection's own thread."""
-        # at DEBUG aiosqlite logs every statement with its values, whole conversations among them
-        logging.getLogger("aiosqlite").setLevel(logging.INFO)
-        connection = aiosqlite.Connection(connect, ROWS_AT_ONCE)
-        _let_process_end(connection)
-        return cls(await connection)
+        thread = ThreadPoolExecutor(1, "copilot-database")
+        try:
+            return cls(thread, await asyncio.get_running_loop().run_in_executor(thread, connect))
+        except BaseException:
+            thread.shutdown(wait=False)
+            raise
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Hold the lock and a write transaction: committed at the end, rolled back when the body raises.
+    async def read(self, work: Work[T]) -> T:
+        """Give what `work` gives. Raises StorageError when the database cannot be read."""
+        return await self._run(partial(self._guarded, work, writing=False))
+
+    async def write(self, work: Work[T]) -> T:
+        """Give what `work` gives, in a write transaction: committed at its end, rolled back when it raises.
 
         Raises StorageError when the database cannot be written.
         """
-        async with self._locked(writing=True) as connection:
-            try:
-                await connection.execute("BEGIN IMMEDIATE")
-                yield connection
-                await connection.commit()
-            except BaseException:
-                await self._roll_back()
-                raise
+        return await self._run(partial(self._guarded, partial(_in_transaction, work), writing=True))
 
     async def fetch(self, sql: str, parameters: Iterable[Any] = ()) -> list[sqlite3.Row]:
         """Give the rows of one query. Raises StorageError when the database cannot be read."""
-        async with self.lock, self.guarded():
-            return list(await self.connection.execute_fetchall(sql, parameters))
+        return await self.read(lambda connection: connection.execute(sql, tuple(parameters)).fetchall())
 
     async def give_back_space(self) -> None:
         """Make the file as small as its content. What cannot be given back now is given back another time."""
-        async with self._locked():
-            try:
-                # another program that reads the file must not keep everybody waiting for this
-                await self._set_busy_timeout(0)
-                await self.connection.executescript(pragma_script("incremental_vacuum", "wal_checkpoint(TRUNCATE)"))
-            except sqlite3.OperationalError as error:
-                log.debug("Space of a chat database was not given back: %s", error)
-            finally:
-                await self._set_busy_timeout(self._busy_timeout)
-
-    @asynccontextmanager
-    async def guarded(self, *, writing: bool = False) -> AsyncIterator[None]:
-        """Turn SQLite's errors inside into StorageError, and leave no half transaction behind them.
-
-        For whoever uses the connection by itself, as LangGraph's saver does. `writing` says that the body can only
-        succeed when no other program holds the lock for writing.
-        """
-        if self._closing is not None:
-            raise StorageError(CLOSED)
-        try:
-            yield
-        except sqlite3.Error as error:
-            if self._closing is not None:
-                raise StorageError(CLOSED) from error
-            await self._roll_back()
-            if is_in_use(error):
-                await self._wait_at_most(IMPATIENT_TIMEOUT)
-            raise explain(error) from error
-        except ValueError as error:  # aiosqlite's "no active connection"
-            if self._closing is not None:
-                raise StorageError(CLOSED) from error
-            raise
-        if writing:
-            await self._wait_at_most(BUSY_TIMEOUT)
+        await self._run(self._shrink)
 
     async def close(self) -> None:
         """Write the WAL into the file and close it. Goes on when its caller is cancelled; may be called again."""
@@ -112,38 +74,65 @@ class SharedConnection:
             self._closing = asyncio.create_task(self._close())
         await asyncio.shield(self._closing)
 
+    async def _run(self, work: Work[T]) -> T:
+        if self._closing is not None:
+            raise StorageError(CLOSED)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self.connection)
+
     async def _close(self) -> None:
         try:
-            async with asyncio.timeout(CLOSING_WAIT), self.lock:
-                await self.connection.commit()
-                await self._set_busy_timeout(0)
-                await self.connection.executescript(pragma_script("wal_checkpoint(TRUNCATE)"))
-        except (TimeoutError, sqlite3.Error) as error:  # the folder may be gone; the file closes all the same
-            log.debug("A chat database was closed without a last checkpoint: %s", error)
+            await asyncio.get_running_loop().run_in_executor(self._thread, _finish, self.connection)
         finally:
-            with contextlib.suppress(sqlite3.Error):
-                await self.connection.close()
+            self._thread.shutdown(wait=False)
 
-    @asynccontextmanager
-    async def _locked(self, *, writing: bool = False) -> AsyncIterator[aiosqlite.Connection]:
-        async with self.lock, self.guarded(writing=writing):
-            # what a cancelled put of the saver has left uncommitted is whole, and would forbid a BEGIN
-            await self.connection.commit()
-            yield self.connection
+    # -- in the connection's thread
 
-    async def _roll_back(self) -> None:
-        with contextlib.suppress(sqlite3.Error, ValueError):
-            await self.connection.rollback()
+    def _guarded(self, work: Work[T], connection: sqlite3.Connection, *, writing: bool) -> T:
+        try:
+            result = work(connection)
+        except sqlite3.Error as error:
+            if is_in_use(error):
+                self._wait_at_most(connection, IMPATIENT_TIMEOUT)
+            raise explain(error) from error
+        if writing:  # that succeeds only when no other program holds the lock
+            self._wait_at_most(connection, BUSY_TIMEOUT)
+        return result
 
-    async def _wait_at_most(self, milliseconds: int) -> None:
+    def _shrink(self, connection: sqlite3.Connection) -> None:
+        try:
+            # another program that reads the file must not keep everybody waiting for this
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.executescript(pragma_script("incremental_vacuum", "wal_checkpoint(TRUNCATE)"))
+        except sqlite3.OperationalError as error:
+            log.debug("Space of a chat database was not given back: %s", error)
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {self._busy_timeout}")
+
+    def _wait_at_most(self, connection: sqlite3.Connection, milliseconds: int) -> None:
         if milliseconds != self._busy_timeout:
             self._busy_timeout = milliseconds
-            with contextlib.suppress(sqlite3.Error, ValueError):
-                await self._set_busy_timeout(milliseconds)
+            connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
-    async def _set_busy_timeout(self, milliseconds: int) -> None:
-        # not with executescript: that begins with a COMMIT, and somebody else's transaction may be open
-        await self.connection.execute_fetchall(f"PRAGMA busy_timeout = {milliseconds}")
+
+def _in_transaction(work: Work[T], connection: sqlite3.Connection) -> T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(connection)
+        connection.commit()
+    except BaseException:
+        connection.rollback()
+        raise
+    return result
+
+
+def _finish(connection: sqlite3.Connection) -> None:
+    try:
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.executescript(pragma_script("wal_checkpoint(TRUNCATE)"))
+    except sqlite3.Error as error:  # the folder may be gone; the file closes all the same
+        log.debug("A chat database was closed without a last checkpoint: %s", error)
+    finally:
+        connection.close()
 
 
 def pragma_script(*pragmas: str) -> str:
@@ -153,10 +142,3 @@ def pragma_script(*pragmas: str) -> str:
     `execute` with `fetchall` stops at a row without columns, of which `incremental_vacuum` gives one for every page.
     """
     return "".join(f"PRAGMA {pragma};" for pragma in pragmas)
-
-
-def _let_process_end(connection: aiosqlite.Connection) -> None:
-    # a connection that nobody closes (an event loop dropped by its owner) must not keep the process alive
-    worker = connection if isinstance(connection, threading.Thread) else getattr(connection, "_thread", None)
-    if worker is not None:
-        worker.daemon = True

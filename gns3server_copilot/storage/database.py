@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sqlite3
 from collections.abc import Collection
-from contextlib import AbstractAsyncContextManager
 from functools import partial
-
-import aiosqlite
 
 from gns3server_copilot.errors import StorageError
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.storage import threads
 from gns3server_copilot.storage.checkpoints import ProjectSaver
-from gns3server_copilot.storage.connection import SharedConnection
+from gns3server_copilot.storage.connection import SharedConnection, T, Work
 from gns3server_copilot.storage.opening import connect
-from gns3server_copilot.storage.sessions import SessionStore
+from gns3server_copilot.storage.sessions import Session, SessionStore, TurnFigures, record_turn
 
 
 class ProjectDatabase:
-    """One file, one connection, one lock. Not made directly: use `ProjectDatabase.open`."""
+    """One file, one connection, one thread. Not made directly: use `ProjectDatabase.open`."""
 
     def __init__(self, project: ProjectRef, shared: SharedConnection) -> None:
         self.project = project
@@ -51,40 +49,55 @@ class ProjectDatabase:
         shared = await SharedConnection.open(partial(connect, project))
         try:
             database = cls(project, shared)
-            await database.saver.setup()
+            await database.saver.asetup()
         except BaseException:
             await shared.close()
             raise
         return database
 
-    def transaction(self) -> AbstractAsyncContextManager[aiosqlite.Connection]:
-        """Hold the file's lock and a write transaction: committed at the end, rolled back when the body raises."""
-        return self._shared.transaction()
+    async def write(self, work: Work[T]) -> T:
+        """Give what `work` gives, called with the connection in a write transaction, as `SharedConnection.write`."""
+        return await self._shared.write(work)
 
-    async def prune(self, thread_id: str) -> None:
-        """Keep the newest checkpoint of the thread alone, and give the space of the others back."""
-        async with self.transaction() as connection:
+    async def finish_turn(self, thread_id: str, turn: TurnFigures) -> Session:
+        """Record a turn in its session, keep the thread's newest checkpoint alone, and give back the space of others.
+
+        Raises NoSuchSessionError.
+        """
+
+        def finish(connection: sqlite3.Connection) -> Session:
+            session = record_turn(connection, thread_id, turn)
             for statement in threads.PRUNE_THREAD:
-                await connection.execute(statement, (thread_id,))
+                connection.execute(statement, (thread_id,))
+            return session
+
+        session = await self.write(finish)
         await self._shared.give_back_space()
+        return session
 
     async def delete_session(self, thread_id: str) -> None:
         """Remove the session with its checkpoints and writes; nothing happens if there is none."""
         self.saver.forget(thread_id)
-        async with self.transaction() as connection:
+
+        def remove(connection: sqlite3.Connection) -> None:
             for statement in (*threads.REMOVE_THREAD, "DELETE FROM chat_sessions WHERE thread_id = ?"):
-                await connection.execute(statement, (thread_id,))
+                connection.execute(statement, (thread_id,))
+
+        await self.write(remove)
         await self._shared.give_back_space()
 
     async def keep_sessions_of(self, user_ids: Collection[str]) -> None:
         """Remove the sessions, with their checkpoints, of all users but these: the others no longer exist."""
-        async with self.transaction() as connection:
-            await connection.execute(
+
+        def remove_others(connection: sqlite3.Connection) -> None:
+            connection.execute(
                 "DELETE FROM chat_sessions WHERE user_id NOT IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(user_ids)),),
             )
             for statement in threads.REMOVE_WITHOUT_SESSION:
-                await connection.execute(statement)
+                connection.execute(statement)
+
+        await self.write(remove_others)
         await self._shared.give_back_space()
 
     async def close(self) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import stat
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,7 +30,10 @@ class DatabaseFile:
         self.path = database_path(Path(project.path))
 
     def prepare(self) -> None:
-        """Make the folder (0700) and the file (0600) if need be; refuse links and whatever is not a plain file."""
+        """Make the folder (0700) and the file (0600) if need be; set links and whatever is no plain file aside.
+
+        The folder itself is not replaced: a link in its place is refused.
+        """
         try:
             self._prepare_folder()
             self._prepare_file()
@@ -42,14 +46,17 @@ class DatabaseFile:
 
     def set_aside(self, reason: object) -> None:
         """Rename the file and what SQLite keeps beside it, and say so in the log."""
+        self._rename(("", *SIDE_FILES), reason)
+
+    def _rename(self, suffixes: Iterable[str], reason: object) -> None:
         time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         kept = self.path.with_name(f"{self.path.name}.corrupt-{time}")
         number = 1
-        while os.path.lexists(kept):
+        while any(os.path.lexists(f"{kept}{suffix}") for suffix in ("", *SIDE_FILES)):
             number += 1
             kept = self.path.with_name(f"{self.path.name}.corrupt-{time}-{number}")
         try:
-            for suffix in ("", *SIDE_FILES):
+            for suffix in suffixes:
                 if os.path.lexists(self._beside(suffix)):
                     os.rename(self._beside(suffix), f"{kept}{suffix}")
         except OSError as error:
@@ -78,11 +85,9 @@ class DatabaseFile:
             except FileNotFoundError:
                 continue
             if not stat.S_ISREG(mode):
-                raise StorageError(
-                    f"{os.path.basename(path)} in the project's folder {DIRECTORY} is not a plain file but a link or "
-                    "a folder. Remove it, then try again."
-                )
-            if stat.S_IMODE(mode) & 0o077:
+                reason = f"{os.path.basename(path)} is not a plain file but a link, a folder or the like"
+                self._rename((suffix,) if suffix else ("", *SIDE_FILES), reason)
+            elif stat.S_IMODE(mode) & 0o077:
                 with contextlib.suppress(PermissionError):  # somebody else's file that we may still use
                     os.chmod(path, 0o600)
         if not self.path.exists():

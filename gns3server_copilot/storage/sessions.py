@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from gns3server_copilot.errors import NoSuchSessionError
@@ -14,8 +14,6 @@ from gns3server_copilot.storage import threads
 from gns3server_copilot.storage.times import now
 
 if TYPE_CHECKING:
-    import aiosqlite
-
     from gns3server_copilot.storage.connection import SharedConnection
 
 #: The metadata key that keeps an automatic title from replacing a person's.
@@ -57,7 +55,7 @@ class Session:
         return cls(**values)
 
 
-_SELECT: Final = f"SELECT {', '.join(field.name for field in fields(Session))} FROM chat_sessions"
+_SELECT: Final = f"SELECT {', '.join(column.name for column in fields(Session))} FROM chat_sessions"
 
 SessionPage = tuple[list[Session], int]
 
@@ -103,36 +101,40 @@ class SessionStore:
         It is made if there is none, and empty then even if its id was used before. `copilot_mode` is what the session,
         new or not, is listed under from now on. Raises NoSuchSessionError when it is somebody else's.
         """
-        async with self._shared.transaction() as connection:
-            session = await _find(connection, thread_id)
+        mode = {} if copilot_mode is None else {"copilot_mode": str(copilot_mode)}
+
+        def make(connection: sqlite3.Connection) -> Session:
+            session = _find(connection, thread_id)
             if session is None:
-                session = await self._insert(connection, thread_id, user_id, title, metadata or {})
-            elif session.user_id != user_id:
+                self._insert(connection, thread_id, user_id, title, {**(metadata or {}), **mode})
+                return _existing(connection, thread_id)
+            if session.user_id != user_id:
                 raise NoSuchSessionError
-            mode = {} if copilot_mode is None else {"copilot_mode": str(copilot_mode)}
-            await connection.execute(
+            connection.execute(
                 "UPDATE chat_sessions SET unfinished = 1, metadata = ? WHERE thread_id = ?",
                 (json.dumps({**session.metadata, **mode}), thread_id),
             )
-            return await _existing(connection, thread_id)
+            return _existing(connection, thread_id)
 
-    async def _insert(
+        return await self._shared.write(make)
+
+    def _insert(
         self,
-        connection: aiosqlite.Connection,
+        connection: sqlite3.Connection,
         thread_id: str,
         user_id: str,
         title: str,
         metadata: Mapping[str, Any],
-    ) -> Session:
+    ) -> None:
         for statement in threads.REMOVE_THREAD:
-            await connection.execute(statement, (thread_id,))
+            connection.execute(statement, (thread_id,))
         time = now()
-        await connection.execute(
-            "INSERT INTO chat_sessions (thread_id, user_id, project_id, title, metadata, created_at, updated_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        connection.execute(
+            "INSERT INTO chat_sessions"
+            " (thread_id, user_id, project_id, title, metadata, created_at, updated_at, unfinished)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
             (thread_id, user_id, self._project_id, _storable(title), json.dumps(metadata), time, time),
         )
-        return await _existing(connection, thread_id)
 
     async def list(
         self,
@@ -167,72 +169,79 @@ class SessionStore:
         ((total,),) = await self._shared.fetch(f"SELECT count(*) FROM chat_sessions {where}", values)
         return [Session.from_row(row) for row in rows], total
 
-    async def record_turn(
-        self,
-        thread_id: str,
-        message_count: int,
-        llm_calls: int,
-        input_tokens: int,
-        output_tokens: int,
-        estimated: bool,
-        stats: Mapping[str, Any] | None = None,
-        time: str | None = None,
-    ) -> Session:
-        """Set how many messages the session has, add what a turn used, and merge `stats` into its statistics.
+    async def rename(self, thread_id: str, title: str) -> Session:
+        """Set the title that a person wants; no automatic one replaces it. The order stays."""
 
-        `estimated` says that the tokens are our own count; the session's statistics then say so for good. `time` is
-        when the last message came, now if it is None.
-        """
-        async with self._shared.transaction() as connection:
-            session = await _existing(connection, thread_id)
-            merged = {**session.stats, **(stats or {})}
-            if estimated:
-                merged["tokens_estimated"] = True
-            await connection.execute(
-                "UPDATE chat_sessions SET unfinished = 0, message_count = :messages,"
-                " llm_calls_count = llm_calls_count + :llm_calls, input_tokens = input_tokens + :input,"
-                " output_tokens = output_tokens + :output, total_tokens = total_tokens + :input + :output,"
-                " last_message_at = :time, updated_at = :time, stats = :stats WHERE thread_id = :thread_id",
-                {
-                    "messages": message_count,
-                    "llm_calls": llm_calls,
-                    "input": input_tokens,
-                    "output": output_tokens,
-                    "time": time or now(),
-                    "stats": json.dumps(merged),
-                    "thread_id": thread_id,
-                },
-            )
-            return await _existing(connection, thread_id)
-
-    async def rename(self, thread_id: str, title: str, *, by_person: bool) -> Session:
-        """Set the title. One that a person has set is not replaced by an automatic one. The order stays."""
-        async with self._shared.transaction() as connection:
-            session = await _existing(connection, thread_id)
-            if session.metadata.get(TITLE_BY_PERSON) and not by_person:
-                return session
-            metadata = {**session.metadata, TITLE_BY_PERSON: True} if by_person else session.metadata
-            await connection.execute(
+        def change(connection: sqlite3.Connection) -> Session:
+            metadata = {**_existing(connection, thread_id).metadata, TITLE_BY_PERSON: True}
+            connection.execute(
                 "UPDATE chat_sessions SET title = ?, metadata = ? WHERE thread_id = ?",
                 (_storable(title), json.dumps(metadata), thread_id),
             )
-            return await _existing(connection, thread_id)
+            return _existing(connection, thread_id)
+
+        return await self._shared.write(change)
 
     async def set_pinned(self, thread_id: str, pinned: bool) -> Session:
         """Pin or unpin. The order among the pinned and among the others stays."""
-        async with self._shared.transaction() as connection:
-            await connection.execute("UPDATE chat_sessions SET pinned = ? WHERE thread_id = ?", (pinned, thread_id))
-            return await _existing(connection, thread_id)
+
+        def change(connection: sqlite3.Connection) -> Session:
+            connection.execute("UPDATE chat_sessions SET pinned = ? WHERE thread_id = ?", (pinned, thread_id))
+            return _existing(connection, thread_id)
+
+        return await self._shared.write(change)
 
 
-async def _find(connection: aiosqlite.Connection, thread_id: str) -> Session | None:
-    for row in await connection.execute_fetchall(f"{_SELECT} WHERE thread_id = ?", (thread_id,)):
-        return Session.from_row(row)
-    return None
+@dataclass(frozen=True)
+class TurnFigures:
+    """What a turn adds to its session.
+
+    `message_count` is the session's in all; the other figures are the turn's. `estimated` says that the tokens are our
+    own count; the session's statistics then say so for good. `stats` are merged into these. `time` is when the last
+    message came, now if it is None. `title` is an automatic one, which does not replace a person's.
+    """
+
+    message_count: int
+    llm_calls: int
+    input_tokens: int
+    output_tokens: int
+    estimated: bool
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    time: str | None = None
+    title: str | None = None
 
 
-async def _existing(connection: aiosqlite.Connection, thread_id: str) -> Session:
-    session = await _find(connection, thread_id)
+def record_turn(connection: sqlite3.Connection, thread_id: str, turn: TurnFigures) -> Session:
+    """Add a turn to its session, and give the session. Raises NoSuchSessionError."""
+    session = _existing(connection, thread_id)
+    estimated = {"tokens_estimated": True} if turn.estimated else {}
+    title = session.title if turn.title is None or session.metadata.get(TITLE_BY_PERSON) else turn.title
+    connection.execute(
+        "UPDATE chat_sessions SET unfinished = 0, title = :title, message_count = :messages,"
+        " llm_calls_count = llm_calls_count + :llm_calls, input_tokens = input_tokens + :input,"
+        " output_tokens = output_tokens + :output, total_tokens = total_tokens + :input + :output,"
+        " last_message_at = :time, updated_at = :time, stats = :stats WHERE thread_id = :thread_id",
+        {
+            "title": _storable(title),
+            "messages": turn.message_count,
+            "llm_calls": turn.llm_calls,
+            "input": turn.input_tokens,
+            "output": turn.output_tokens,
+            "time": turn.time or now(),
+            "stats": json.dumps({**session.stats, **turn.stats, **estimated}),
+            "thread_id": thread_id,
+        },
+    )
+    return _existing(connection, thread_id)
+
+
+def _find(connection: sqlite3.Connection, thread_id: str) -> Session | None:
+    row = connection.execute(f"{_SELECT} WHERE thread_id = ?", (thread_id,)).fetchone()
+    return None if row is None else Session.from_row(row)
+
+
+def _existing(connection: sqlite3.Connection, thread_id: str) -> Session:
+    session = _find(connection, thread_id)
     if session is None:
         raise NoSuchSessionError
     return session

@@ -19,6 +19,7 @@ from typing_extensions import TypeVar
 
 from gns3server_copilot.knowledge.loader import packaged_knowledge
 from gns3server_copilot.knowledge.snapshot import Knowledge
+from gns3server_copilot.packets.worker import Analyses
 from gns3server_copilot.schemas.audit import ToolCall
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
@@ -52,6 +53,8 @@ class ToolContext:
     redact: bool = True
     #: gets a record of every call
     audit: Callable[[ToolCall], None] = field(default=lambda call: None)
+    #: the server's worker processes for packet captures
+    analyses: Analyses = field(default_factory=Analyses)
 
 
 class ToolArguments(BaseModel):

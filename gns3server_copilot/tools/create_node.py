@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from http import HTTPStatus
 from typing import Any, cast
 
 from pydantic import AliasChoices, Field, model_validator
@@ -15,10 +14,12 @@ from gns3server_copilot.gns3.layout import MAX_COORDINATE, free_places, on_canva
 from gns3server_copilot.gns3.names import find
 from gns3server_copilot.gns3.node_creation import Creation, NewNode, create_nodes
 from gns3server_copilot.gns3.node_names import node_name
+from gns3server_copilot.gns3.project import require_open
 from gns3server_copilot.gns3.runs import in_runs
 from gns3server_copilot.gns3.templates import Template, read_templates
 from gns3server_copilot.gns3.topology import Node, Topology, read_topology
 from gns3server_copilot.tools.base import BUILDING_MODES, Tool, ToolArguments, ToolContext
+from gns3server_copilot.tools.changed import why_not
 from gns3server_copilot.tools.response import failed, succeeded
 
 MAX_NODES = 200
@@ -75,6 +76,7 @@ class GNS3CreateNodeTool(Tool[CreateNodeArguments]):
 
     async def run(self, arguments: CreateNodeArguments, context: ToolContext) -> list[dict[str, Any]]:
         """Give one item for each node asked for, created or not."""
+        require_open(context.project)
         project_id = context.project.project_id
         templates, topology = await asyncio.gather(
             read_templates(context.gns3), read_topology(context.gns3, project_id)
@@ -83,8 +85,9 @@ class GNS3CreateNodeTool(Tool[CreateNodeArguments]):
         plans = await asyncio.to_thread(_plan, arguments.nodes, templates, topology)
         new = [plan for plan in plans if isinstance(plan, NewNode)]
         creations = iter(await create_nodes(context.gns3, project_id, new, topology.nodes))
+        locked = bool(topology.nodes) and all(node.locked for node in topology.nodes)
         return [
-            _item(asked, next(creations)) if isinstance(plan, NewNode) else plan
+            _item(asked, next(creations), locked) if isinstance(plan, NewNode) else plan
             for asked, plan in zip(arguments.nodes, plans, strict=True)
         ]
 
@@ -127,10 +130,10 @@ def _free_name(wanted: str | None, template: Template, taken: dict[str, str]) ->
     return name
 
 
-def _item(asked: NodeToCreate, creation: Creation) -> dict[str, Any]:
+def _item(asked: NodeToCreate, creation: Creation, locked: bool) -> dict[str, Any]:
     wanted, node = creation.wanted, creation.node
     if node is None:
-        return failed("", wanted.name or wanted.template.name, _why_not(creation))
+        return failed("", wanted.name or wanted.template.name, why_not(creation.error, "the node"))
     if creation.naming_error is not None and node.name != wanted.name:
         problem = f"It exists as {node.name}, do not create it again. It was not named {wanted.name}: "
         return failed(node.id, node.name, problem + creation.naming_error.message)
@@ -142,21 +145,17 @@ def _item(asked: NodeToCreate, creation: Creation) -> dict[str, Any]:
         "x": node.x,
         "y": node.y,
     }
-    if notes := _notes(asked, node):
+    if notes := _notes(asked, node, locked):
         details["note"] = notes
     return succeeded(node.id, node.name, details)
 
 
-def _why_not(creation: Creation) -> str:
-    if creation.error is None or creation.error.status == HTTPStatus.REQUEST_TIMEOUT:
-        return "gns3-server has not answered yet, so the node may still appear: read the topology before trying again."
-    return creation.error.message
-
-
-def _notes(asked: NodeToCreate, node: Node) -> str:
+def _notes(asked: NodeToCreate, node: Node, locked: bool) -> str:
     notes = []
     if asked.name is not None and node.name != asked.name:
         notes.append(f"GNS3 made {node.name} of the name {asked.name}.")
     if any(abs(coordinate or 0) > MAX_COORDINATE for coordinate in (asked.x, asked.y)):
         notes.append(f"Coordinates end at {MAX_COORDINATE} px, so it was put at {node.x}, {node.y}.")
+    if locked:
+        notes.append("The project was locked; this node is not, so that it can be moved.")
     return " ".join(notes)

@@ -9,11 +9,12 @@ from pydantic import Field
 from gns3server_copilot.errors import ToolError
 from gns3server_copilot.gns3.names import find
 from gns3server_copilot.gns3.runs import in_runs
-from gns3server_copilot.gns3.topology import Link, Node, Port, Topology, compact_text, read_topology
+from gns3server_copilot.gns3.topology import Link, Node, Port, Topology, compact_text
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.answer_size import MAX_TEXT_CHARS, too_long
 from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
+from gns3server_copilot.tools.lab_view import lab_view
 from gns3server_copilot.tools.response import failed, succeeded
 
 Detail = Literal["summary", "full"]
@@ -50,7 +51,7 @@ class GNS3TopologyTool(Tool[TopologyArguments]):
 
     async def run(self, arguments: TopologyArguments, context: ToolContext) -> list[dict[str, Any]]:
         """Give the nodes in the order asked, then their links, then, when all are told about, the notes."""
-        topology = await read_topology(context.gns3, context.project.project_id)
+        topology = await lab_view(context)
         if arguments.nodes:
             items = _asked_items(arguments, topology)
             if too_long(items):

@@ -18,6 +18,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from gns3server_copilot.demo import qemu
+
 LAB_FOLDER = Path(__file__).parent.parent / "lab"
 VPCS_WRAPPER = LAB_FOLDER / "vpcs_wrapper.py"
 FRR_DAEMONS = Path("/usr/lib/frr")
@@ -44,15 +46,29 @@ def compute_settings(folder: Path) -> dict[str, dict[str, object]]:
     settings: dict[str, dict[str, object]] = {}
     ubridge_command = ubridge()
     if ubridge_command is not None:
-        settings["Server"] = {"ubridge_path": _launcher(folder / "ubridge", ubridge_command)}
+        settings["Server"] = {"ubridge_path": launcher(folder / "ubridge", ubridge_command)}
     vpcs = _program("vpcs")
     if vpcs is not None:
         command = [sys.executable, "-IS", str(VPCS_WRAPPER)]
-        settings["VPCS"] = {"vpcs_path": _launcher(folder / "vpcs", command, {"VPCS_REAL": vpcs})}
+        settings["VPCS"] = {"vpcs_path": launcher(folder / "vpcs", command, {"VPCS_REAL": vpcs})}
     dynamips = _program("dynamips")
     if dynamips is not None:
         settings["Dynamips"] = {"dynamips_path": dynamips}
     return settings
+
+
+def scripted_qemu(folder: Path) -> Path:
+    """Make a program in `folder` that gns3-server takes for QEMU, and give it: every machine is the demo's router.
+
+    A node of it needs its absolute path as `qemu_path` and no disk image; it shows a prompt as soon as it is started.
+    """
+    version = "QEMU emulator version 7.2.9 (scripted router)"
+    program = launcher(folder / "qemu-system-x86_64", [sys.executable, "-IS", qemu.__file__])
+    shell, command = program.read_text().split("\n", 1)
+    program.write_text(f'{shell}\n[ "$1" = -version ] && echo "{version}" && exit 0\n{command}')
+    # gns3-server wants it there; it is run for disk images only, of which there are none
+    launcher(folder / "qemu-img", ["false"])
+    return program
 
 
 def ubridge() -> list[str] | None:
@@ -114,7 +130,8 @@ def _program(name: str) -> str | None:
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
 
-def _launcher(path: Path, command: list[str], environment: Mapping[str, str] | None = None) -> Path:
+def launcher(path: Path, command: list[str], environment: Mapping[str, str] | None = None) -> Path:
+    """Make a program at `path` that runs `command` with its own arguments behind, and give the path."""
     # A shell script, since a "#!" line takes neither long paths nor spaces.
     path.parent.mkdir(parents=True, exist_ok=True)
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in (environment or {}).items())

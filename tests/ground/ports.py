@@ -32,12 +32,12 @@ class PortBlock:
     @property
     def consoles(self) -> tuple[int, int]:
         """First and last port for consoles; a node needs two."""
-        return self.start + 2, self.start + 199
+        return self.start + 2, self.start + 259
 
     @property
     def udp(self) -> tuple[int, int]:
         """First and last port for the UDP tunnels of links."""
-        return self.start + 200, self.start + BLOCK_SIZE - 1
+        return self.start + 260, self.start + BLOCK_SIZE - 1
 
     def release(self) -> None:
         """Give the block back."""

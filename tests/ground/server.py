@@ -38,7 +38,7 @@ class GNS3Server:
 
     `copilot` is the `[Copilot]` section, or False for `GNS3_COPILOT=0`. `conf` adds to or overrides sections of
     gns3_server.conf; a value of None removes a setting. `env` does the same for the environment. `debug` has everything
-    logged.
+    logged. `host` is the address of loopback that it listens on.
     A stopped or killed server may be started again, also with another value of `copilot`: home, ports and logins stay.
     `leftovers` are the command lines of what the last one had left running when it ended; it has been ended too.
     """
@@ -51,10 +51,12 @@ class GNS3Server:
         conf: Sections | None = None,
         env: Mapping[str, str | None] | None = None,
         debug: bool = False,
+        host: str = "127.0.0.1",
     ) -> None:
         self.home = home
+        self.host = host
         self.ports: PortBlock = reserve_ports()
-        self.url = f"http://127.0.0.1:{self.ports.http}"
+        self.url = f"http://{host}:{self.ports.http}"
         self.admin_password = secrets.token_urlsafe(12)
         self.config_path = home / ".config" / "GNS3" / "3.0" / "gns3_server.conf"
         self.log_path = home / "gns3server.log"
@@ -223,7 +225,7 @@ class GNS3Server:
     def _sections(self) -> dict[str, dict[str, object]]:
         sections: dict[str, dict[str, object]] = {
             "Server": {
-                "host": "127.0.0.1",
+                "host": self.host,
                 "port": self.ports.http,
                 "report_errors": False,
                 "install_builtin_appliances": False,

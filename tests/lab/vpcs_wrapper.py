@@ -2,6 +2,8 @@
 
 The server wants 0.6.1 or newer and passes -F and -R, which 0.5b2 does not know. 0.5b2 also always goes into the
 background; as a child subreaper this wrapper stays its parent, waits for it and passes SIGTERM on.
+It also takes the UDP port 9 above its own, which may be another node's: so it gets private ports, and its frames are
+relayed between those and the server's.
 VPCS_REAL names the real program. Standard library only: it runs under `python -IS`.
 """
 
@@ -10,14 +12,20 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 REPORTED_VERSION = "0.6.1"
 UNKNOWN_OPTIONS = ("-F", "-R")
 STARTUP_FILE = "startup.vpc"
+LOCAL_PORT, REMOTE_PORT = "-s", "-c"
+LOOPBACK = "127.0.0.1"
+SECOND_PORT = 9
+LARGEST_FRAME = 65_535
 
 
 def main(arguments: list[str]) -> int:
@@ -32,12 +40,54 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, end_children)
     # 0.5b2 does not start when the file that it is given is not there.
     known = [a for a in arguments if a not in UNKNOWN_OPTIONS and (a != STARTUP_FILE or os.path.exists(a))]
+    if LOCAL_PORT in known and REMOTE_PORT in known:
+        known = with_private_ports(known)
     subprocess.call([os.environ.get("VPCS_REAL", "/usr/bin/vpcs"), *known])
     while True:
         try:
             os.wait()
         except ChildProcessError:
             return 0
+
+
+def with_private_ports(arguments: list[str]) -> list[str]:
+    """Relay frames between the ports that are asked for and private ones, and give the arguments with those."""
+    local, remote = (arguments.index(option) + 1 for option in (LOCAL_PORT, REMOTE_PORT))
+    servers, own = udp_socket(int(arguments[local])), udp_socket(0)
+    private = two_free_ports()
+    for source, sink, port in ((servers, own, private), (own, servers, int(arguments[remote]))):
+        threading.Thread(target=relay, args=(source, sink, port), daemon=True).start()
+    arguments = list(arguments)
+    arguments[local], arguments[remote] = str(private), str(own.getsockname()[1])
+    return arguments
+
+
+def udp_socket(port: int) -> socket.socket:
+    """Give a UDP socket on loopback; 0 takes any port."""
+    bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    bound.bind((LOOPBACK, port))
+    return bound
+
+
+def two_free_ports() -> int:
+    """Give a port that is free now together with the one 9 above it."""
+    while True:
+        with udp_socket(0) as first:
+            port: int = first.getsockname()[1]
+            try:
+                udp_socket(port + SECOND_PORT).close()
+            except OSError:
+                continue
+            return port
+
+
+def relay(source: socket.socket, sink: socket.socket, port: int) -> None:
+    """Send everything that comes in at `source` from `sink` to a port on loopback."""
+    while True:
+        try:
+            sink.sendto(source.recv(LARGEST_FRAME), (LOOPBACK, port))
+        except OSError:  # nobody is there yet, or any more
+            continue
 
 
 def end_children(*_: object) -> None:

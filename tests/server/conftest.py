@@ -14,12 +14,14 @@ COMPUTE_LOGIN = ("gns3", "password-of-the-compute")
 #: Seconds of the settings that tests wait for.
 HEARTBEAT = 0.3
 DETACHED = 1.5
+#: Turns that the server runs at once.
+MOST_TURNS = 8
 
 
 @pytest.fixture(scope="session")
 def brisk_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GNS3Server]:
     """The server. A module whose tests are all to use it has `shared_server` give it."""
-    settings = {"heartbeat_seconds": HEARTBEAT, "detached_turn_seconds": DETACHED, "max_turns": 8}
+    settings = {"heartbeat_seconds": HEARTBEAT, "detached_turn_seconds": DETACHED, "max_turns": MOST_TURNS}
     conf = {"Server": dict(zip(("compute_username", "compute_password"), COMPUTE_LOGIN, strict=True))}
     server = GNS3Server(tmp_path_factory.mktemp("brisk-gns3server"), copilot=settings, conf=conf)
     try:

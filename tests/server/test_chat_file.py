@@ -98,6 +98,12 @@ async def reaches_nothing(project, clients, paths):
     return tried
 
 
+async def test_it_is_its_owner_s_alone(chatted):
+    project, _ = chatted
+    assert project.chat_database.stat().st_mode & 0o777 == 0o600
+    assert project.chat_database.parent.stat().st_mode & 0o777 == 0o700
+
+
 async def test_no_file_route_reaches_it_however_the_path_is_written(admin, compute, chatted):
     project, session_id = chatted
     node = await make_node(admin, project)

@@ -66,6 +66,8 @@ async def test_a_turn_with_tools_and_the_next_one(
         "output_tokens": 50,
         "total_tokens": 200,
         "estimated": False,
+        "context_tokens": 100,
+        "context_limit": 128_000,
     }
     after = await ask(admin, project, "How many nodes?", session_id=session_id, config_id=made["config_id"])
     check_event_order(after, earlier=events)

@@ -69,7 +69,8 @@ async def test_a_turn_with_two_tool_calls_streams_in_order_looks_at_the_real_pro
     kept = await session(admin, project, session_id)
     assert (kept["message_count"], kept["llm_calls_count"]) == (5, 2)
     assert (kept["input_tokens"], kept["output_tokens"], kept["total_tokens"]) == (200, 20, 220)
-    assert kept["title"] == "Add a PC named Client"
+    assert kept["title"] == events[-1]["title"] == "Scripted title"
+    assert kept["stats"] == {"context_tokens": 110, "context_limit": 128_000}
     assert kept["updated_at"].endswith("+00:00")
 
 
@@ -161,19 +162,19 @@ async def test_the_tool_budget_ends_with_words_not_with_silence(start_gns3_serve
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("answer", "tries", "words"),
     [
-        (unauthorized(), "API key"),
-        (too_many_requests(), "limit"),
-        (context_too_long(), "too long"),
-        (html_page(), "Check the base URL"),
-        (empty(), "empty answer"),
+        (unauthorized(), 1, "API key"),
+        (too_many_requests(retry_after=0), 3, "limit"),
+        (context_too_long(), 1, "too long"),
+        (html_page(), 1, "Check the base URL"),
+        (empty(), 2, "empty answer"),
     ],
 )
 async def test_a_model_that_fails_is_explained_and_the_question_is_kept(
-    admin, project, model_server, config, answer, words
+    admin, project, model_server, config, answer, tries, words
 ):
-    model_server.script(answer, text("Now it works."))
+    model_server.script(*[answer] * tries, text("Now it works."))
     events = await ask(admin, project, "hello")
     check_event_order(events)
     assert kinds_of(events) == ["error"]
@@ -307,6 +308,8 @@ async def test_usage_that_a_server_repeats_in_every_chunk_counts_once(admin, pro
         "output_tokens": 10,
         "total_tokens": 110,
         "estimated": False,
+        "context_tokens": 110,
+        "context_limit": 128_000,
     }
 
 

@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.schemas.identity import ProjectRef
+from tests.ground.lab_tools import ALL_PARTS, missing, scripted_qemu
 from tests.ground.users import Accounts, UserClient, log_in_admin, unique
 from tests.unit.in_process import InProcessServer, running_app
 
@@ -54,3 +55,18 @@ async def app_project(app_client: GNS3Client) -> AsyncIterator[ProjectRef]:
     made = await app_client.post("/projects", {"name": unique("project")})
     yield ProjectRef(made["project_id"], made["name"], made["path"])
     await app_client.delete(f"/projects/{made['project_id']}")
+
+
+@pytest.fixture
+def lab_parts(request: pytest.FixtureRequest) -> None:
+    """Skip the test where a part of a lab is missing that its marker `lab` names."""
+    marker = request.node.get_closest_marker("lab")
+    reasons = missing(marker.args if marker and marker.args else ALL_PARTS)
+    if reasons:
+        pytest.skip("; ".join(reasons))
+
+
+@pytest.fixture(scope="session")
+def qemu_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The scripted router that plays every QEMU machine."""
+    return str(scripted_qemu(tmp_path_factory.mktemp("qemu")))

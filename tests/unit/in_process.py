@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import uvicorn
 
+from gns3server_copilot.agent.server import Server
 from gns3server_copilot.gns3.client import GNS3Client
+from gns3server_copilot.knowledge.base import KnowledgeBase
+from gns3server_copilot.llm.audit import AuditLog
+from gns3server_copilot.llm.usage import UsageStore
+from gns3server_copilot.settings import Settings
 from tests.ground.lab_tools import compute_settings
 from tests.ground.ports import PortBlock, reserve_ports
-from tests.ground.server import ADMIN, write_config
+from tests.ground.server import ADMIN, Sections, merge, write_config
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -46,15 +51,18 @@ class InProcessServer:
 
 
 @contextlib.asynccontextmanager
-async def running_app(home: Path) -> AsyncIterator[InProcessServer]:
-    """Run the application in this event loop. Only once in a process: gns3-server keeps its state in singletons."""
+async def running_app(home: Path, conf: Sections | None = None) -> AsyncIterator[InProcessServer]:
+    """Run the application in this event loop. Only once in a process: gns3-server keeps its state in singletons.
+
+    `conf` overrides settings of gns3_server.conf.
+    """
     from gns3server.config import Config
 
     ports = reserve_ports()
     password = secrets.token_urlsafe(12)
     # Config notes its file's path and takes everything else from there
     Config.reset()
-    Config.instance(files=[str(_configuration(home, ports, password))])
+    Config.instance(files=[str(_configuration(home, ports, password, conf or {}))])
     from gns3server.api.server import app
     from gns3server.compute.port_manager import PortManager
 
@@ -76,6 +84,13 @@ async def running_app(home: Path) -> AsyncIterator[InProcessServer]:
         server.should_exit = True
         await serving
         ports.release()
+
+
+def agent_server(app: ASGIApp, settings: Settings, folder: Path) -> Server:
+    """Give what the plugin sets up for agents, with `folder` for an admin's knowledge."""
+    engine = app.state._db_engine  # type: ignore[attr-defined]
+    audit = AuditLog(engine, settings.audit_days)
+    return Server(app, settings, UsageStore(engine), KnowledgeBase(folder, settings), audit)
 
 
 class Meddler:
@@ -142,34 +157,30 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _configuration(home: Path, ports: PortBlock, password: str) -> Path:
+def _configuration(home: Path, ports: PortBlock, password: str, conf: Sections) -> Path:
     folder = home / "GNS3"
     secrets_dir = home / "secrets"
     secrets_dir.mkdir(parents=True)
     path = home / "config" / "gns3_server.conf"
-    lab = compute_settings(home / "lab")
-    write_config(
-        path,
-        {
-            **lab,
-            "Server": {
-                **lab.get("Server", {}),
-                "host": "127.0.0.1",
-                "port": ports.http,
-                "secrets_dir": secrets_dir,
-                "report_errors": False,
-                "install_builtin_appliances": False,
-                "auto_discover_images": False,
-                "resources_path": folder / "resources",
-                **{
-                    f"{kind}_path": folder / kind for kind in ("images", "projects", "appliances", "symbols", "configs")
-                },
-                "console_start_port_range": ports.consoles[0],
-                "console_end_port_range": ports.consoles[1],
-                "udp_start_port_range": ports.udp[0],
-                "udp_end_port_range": ports.udp[1],
-            },
-            "Controller": {"default_admin_username": ADMIN, "default_admin_password": password},
+    sections: dict[str, dict[str, object]] = {
+        "Server": {
+            "host": "127.0.0.1",
+            "port": ports.http,
+            "secrets_dir": secrets_dir,
+            "report_errors": False,
+            "install_builtin_appliances": False,
+            "auto_discover_images": False,
+            "resources_path": folder / "resources",
+            **{f"{kind}_path": folder / kind for kind in ("images", "projects", "appliances", "symbols", "configs")},
+            "console_start_port_range": ports.consoles[0],
+            "console_end_port_range": ports.consoles[1],
+            "udp_start_port_range": ports.udp[0],
+            "udp_end_port_range": ports.udp[1],
         },
-    )
+        "Controller": {"default_admin_username": ADMIN, "default_admin_password": password},
+        "Qemu": {"enable_hardware_acceleration": False},
+    }
+    merge(sections, compute_settings(home / "lab-tools"))
+    merge(sections, conf)
+    write_config(path, sections)
     return path

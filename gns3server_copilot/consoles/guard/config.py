@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from gns3server_copilot.consoles.guard import reasons
 from gns3server_copilot.consoles.guard.family import FamilyGuard
 from gns3server_copilot.consoles.guard.lines import has_open_quote
+from gns3server_copilot.consoles.guard.rules import abbreviations_of
 from gns3server_copilot.consoles.guard.verdict import Verdict, allowed, refused
 from gns3server_copilot.consoles.guard.words import MAX_PEELED, judge_read_words
+
+#: Words after which another place stands: rename x to y.
+PLACES = abbreviations_of(("to", "before", "after"), ("a", "b", "t"), abbreviations=True)
 
 
 class ConfigJudge:
@@ -18,8 +23,8 @@ class ConfigJudge:
     def __init__(self, guard: FamilyGuard) -> None:
         self._guard = guard
         self._depth = 0
-        characters = guard.rules.config.characters
-        self._bad = re.compile(f"[{re.escape(characters)}]") if characters else None
+        characters = "".join(map(re.escape, "`" + guard.rules.config.characters))
+        self._bad = re.compile(rf"[{characters}]|\$\(")
 
     def judge(self, line: str, *, last: bool) -> Verdict:
         """Judge a normalised line; `last` says that only comments follow."""
@@ -27,7 +32,7 @@ class ConfigJudge:
         for mark in guard.rules.comments:
             if line.startswith(mark):
                 return allowed(mark)
-        if self._bad and (bad := self._bad.search(line)):
+        if bad := self._bad.search(line):
             return refused(line, reasons.character(bad[0]))
         if has_open_quote(line, guard.rules.config.quotes):
             return refused(line, reasons.OPEN_QUOTE)
@@ -53,6 +58,10 @@ class ConfigJudge:
                 return refused(line, reasons.because(words[peeled], line, "modes"))
         if guard.rules.config.allow and not self._is_known(readings):
             return refused(line, reasons.UNKNOWN_CONFIG)
+        if guard.rules.config.tree and len(readings) > 1:
+            branch = list(takewhile(lambda word: word not in PLACES, readings[-1]))
+            if rule := guard.config_refused.could_lead_into(branch):
+                return refused(line, reasons.leads_into(rule[1], line))
         return self._entered(line, readings) or verdict
 
     def _readings(self, words: list[str]) -> list[list[str]]:
@@ -103,6 +112,6 @@ class ConfigJudge:
             return None
         for reading in readings:
             if rule := guard.config_refused.could_lead_into(reading):
-                return refused(line, reasons.because(rule[1], line, rule[0]))
+                return refused(line, reasons.leads_into(rule[1], line))
         self._depth = self._depth + 1 if inner else 1
         return None

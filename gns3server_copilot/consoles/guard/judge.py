@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from gns3server_copilot.consoles.guard import reasons
 from gns3server_copilot.consoles.guard.config import ConfigJudge
 from gns3server_copilot.consoles.guard.family import FamilyGuard
-from gns3server_copilot.consoles.guard.lines import normalised, split_lines
+from gns3server_copilot.consoles.guard.lines import MAX_LENGTH, normalised, split_lines
 from gns3server_copilot.consoles.guard.menus import MenuConfigJudge, judge_read_menus
 from gns3server_copilot.consoles.guard.shell import judge_config_shell, judge_read_shell
 from gns3server_copilot.consoles.guard.verdict import Verdict, refused
@@ -20,8 +20,10 @@ def judge_read(guard: FamilyGuard, line: str) -> Verdict:
     text, problem = normalised(line)
     if not problem and not text:
         problem = reasons.EMPTY
-    if problem:
-        return refused(text, problem)
+    return refused(text, problem) if problem else _short(_judge_read(guard, text))
+
+
+def _judge_read(guard: FamilyGuard, text: str) -> Verdict:
     match guard.rules.language:
         case "words":
             return judge_read_words(guard, text)
@@ -45,7 +47,7 @@ def judge_config(guard: FamilyGuard, lines: str | Iterable[str]) -> list[Verdict
     last = commands[-1] if commands else -1
     judge = _config_judge(guard)
     return [
-        refused(text, problem) if problem else judge(text, index == last)
+        refused(text, problem) if problem else _short(judge(text, index == last))
         for index, (text, problem) in enumerate(prepared)
     ]
 
@@ -55,10 +57,20 @@ def judge_vpcs(guard: FamilyGuard, line: str) -> Verdict:
     text, problem = normalised(line)
     if not problem and not text:
         problem = reasons.EMPTY
-    return refused(text, problem) if problem else judge_vpcs_line(guard, text, read_only=False)
+    return refused(text, problem) if problem else _short(judge_vpcs_line(guard, text, read_only=False))
+
+
+def _short(verdict: Verdict) -> Verdict:
+    """Refuse a line that has become too long by what was written out or put in."""
+    if verdict.allowed and len(verdict.line) > MAX_LENGTH:
+        return refused(verdict.line[:MAX_LENGTH], reasons.TOO_LONG)
+    return verdict
 
 
 def _config_judge(guard: FamilyGuard) -> Callable[[str, bool], Verdict]:
+    config = guard.rules.config
+    if not (config.refuse or config.allow or config.programs):
+        return lambda line, last: refused(line, reasons.NO_RULES)
     if guard.rules.language == "words":
         words = ConfigJudge(guard)
         return lambda line, last: words.judge(line, last=last)

@@ -19,6 +19,8 @@ FIND = re.compile(r'\[ ?find(?: where)?(?: [a-z0-9.-]+[=~]"?[\w.:/*-]+"?| ![a-z0
 FOUND = "FOUND"
 COMMAND_MARK = re.compile(r":[A-Za-z]")
 PATH = re.compile(r"[A-Za-z0-9-]+(?:/[A-Za-z0-9-]+)*")
+ADDRESS = re.compile(r"!?[0-9A-Fa-f.:]+(?:%[a-z0-9]+)?(?:/[0-9]{1,3})?")
+SEVERAL_PARTS = re.compile(r"[:/]")
 #: Parameters that make a print write a file or never end, wherever they stand.
 BAD_PARAMETER = re.compile(
     r"(?i)(?:f|fi|fil|file|in|int|inte|inter|interv|interva|interval|append)=.*|ap|app|appe.*|fo|fol.*"
@@ -90,6 +92,9 @@ def _words(line: str) -> list[str]:
         if COMMAND_MARK.match(word):
             raise _ShapeError(reasons.character(":"))
         text = word.removeprefix("/") if index == 0 else word
+        several = "=" not in text and SEVERAL_PARTS.search(text)
+        if several and not (PATH.fullmatch(text) or ADDRESS.fullmatch(text)):
+            raise _ShapeError(reasons.character(several[0]))
         if index and word.startswith("/"):
             raise _ShapeError(reasons.character("/"))
         if ".." in text.split("/") or text == ".":
@@ -119,6 +124,8 @@ def _judge_read(guard: FamilyGuard, line: str, words: Sequence[str]) -> Verdict:
     condition = next((index for index, word in enumerate(rest) if word.lower() == "where"), len(rest))
     if bad := next((word for word in rest if BAD_PARAMETER.fullmatch(word)), None):
         return refused(line, f"`{bad}` writes a file or never ends. Leave it out.")
+    if command := next((word for word in rest[:condition] if word.lower() in guard.rules.read.commands), None):
+        return refused(line, f"`{command}` is a command of its own. Send it on a line of its own.")
     try:
         checked = programs.checked(full[-1], program, rest[:condition], abbreviations=True)
     except programs.NotAllowedError as error:

@@ -45,8 +45,19 @@ CONFIG_ONLY = "Use the configuration tool for changes."
 
 def because(rule: str, line: str, category: Category) -> str:
     """Give the reason for a line that falls under `rule`, a pattern, which is named where it is plain words."""
-    named = rule if PLAIN.fullmatch(rule) else line if len(line) <= MAX_NAMED else f"{line[:MAX_NAMED]}…"
-    return f"`{named}` {BY_CATEGORY[category]}"
+    return f"`{rule if PLAIN.fullmatch(rule) else clipped(line)}` {BY_CATEGORY[category]}"
+
+
+def leads_into(rule: str, line: str) -> str:
+    """Give the reason for a line about a branch below which something is refused by `rule`, a pattern."""
+    below = rule.removeprefix("... ")
+    named = f"`{below}`" if PLAIN.fullmatch(below) else "something that is refused"
+    return f"`{clipped(line)}` reaches all below it, {named} too. Name what is meant by its whole path."
+
+
+def clipped(line: str) -> str:
+    """Give a line as it is named in a reason."""
+    return line if len(line) <= MAX_NAMED else f"{line[:MAX_NAMED]}…"
 
 
 def character(found: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from gns3server_copilot.consoles.guard import programs, reasons
 from gns3server_copilot.consoles.guard.family import FamilyGuard, KnownProgram
-from gns3server_copilot.consoles.guard.filters import checked_filters
+from gns3server_copilot.consoles.guard.filters import QUOTES, checked_filters
+from gns3server_copilot.consoles.guard.lines import has_open_quote
 from gns3server_copilot.consoles.guard.verdict import Verdict, allowed, refused
 
 #: More words such as do and no before a command than anybody types.
@@ -44,6 +45,8 @@ def _judge(guard: FamilyGuard, line: str, text: str) -> Verdict:
     bad = BAD_CHARACTER.search(command)
     if bad or any(one in line for one in guard.rules.read.characters):
         return refused(line, reasons.character(bad[0] if bad else _first_of(guard.rules.read.characters, line)))
+    if has_open_quote(command, QUOTES):
+        return refused(line, reasons.OPEN_QUOTE)
     lower = [word.lower() for word in words]
     if rule := guard.read_refused.find(lower):
         return refused(line, reasons.because(rule[1], line, rule[0]))

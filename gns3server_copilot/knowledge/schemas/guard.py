@@ -54,6 +54,7 @@ class Program(Rules):
     )
     words: tuple[PatternText, ...] = Field(("",), description="What else may stand on the line, one pattern of these.")
     needs: tuple[str, ...] = Field((), description="Options of which one has to be given where there is no other word.")
+    without: tuple[str, ...] = Field((), description="Words that may not stand on the line.")
     add: dict[str, str] = Field(default_factory=dict, description="Options put in with this value where not given.")
     add_first: bool = Field(False, description="Whether these stand before the other words.")
     stop_after: int | None = Field(
@@ -88,6 +89,7 @@ class ConfigRules(Rules):
     refuse: Refusals = Field(default_factory=dict, description="Beginnings of lines.")
     characters: str = Field("", description="Characters that no line may have.")
     quotes: str = Field("", description="Quotes that need a second one, or the device would ask for more lines.")
+    tree: bool = Field(False, description="Whether a line about a branch is one about all below it: delete system.")
     keywords: tuple[str, ...] = Field((), description="Words that are no abbreviations of refused ones.")
     negations: tuple[str, ...] = Field((), description="Words before a line: the rest is judged too.")
     modes: tuple[PatternText, ...] = Field((), description="Beginnings of lines after which one `exit` is in place.")

@@ -16,8 +16,14 @@ from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.providers.connection import CONNECT_SECONDS, NO_KEY, READ_SECONDS, connect
 from gns3server_copilot.llm.providers.custom_fields import custom_fields
+from gns3server_copilot.llm.providers.long_conversations import SendsLongConversations
+from gns3server_copilot.llm.providers.thoughts import Thoughts
 
 OFFICIAL_URL = PROVIDERS["openai"].official_url
+
+
+class OpenAIModel(SendsLongConversations, Thoughts, ChatOpenAI):
+    """The client, with the thoughts that servers other than OpenAI's own tell."""
 
 
 def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
@@ -27,7 +33,7 @@ def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
     or pydantic's ValidationError when a custom field's value cannot be used.
     """
     base_url = config.base_url or OFFICIAL_URL
-    options = common_options(ChatOpenAI, config, base_url, omit)
+    options = common_options(OpenAIModel, config, base_url, omit)
     official = httpx.URL(base_url).host == httpx.URL(OFFICIAL_URL).host
     # OpenAI offers some models through its newer protocol only; elsewhere the same names come without it.
     options.setdefault("use_responses_api", None if official else False)
@@ -36,7 +42,9 @@ def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
     elif config.max_tokens is not None:
         # ChatOpenAI sends max_completion_tokens, which OpenAI requires and other servers ignore or refuse.
         add_to_body(options, max_tokens=config.max_tokens)
-    return ChatOpenAI(api_key=_key_kept_elsewhere, **options)
+    model = OpenAIModel(api_key=_key_kept_elsewhere, **options)
+    model.send_thoughts(False, omit)
+    return model
 
 
 async def _key_kept_elsewhere() -> str:

@@ -13,17 +13,16 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from gns3server_copilot.agent import graph as graph_module
+from gns3server_copilot.agent import asking, calling
 from gns3server_copilot.agent.messages import question
 from gns3server_copilot.agent.recovery import recover
-from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
-from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.storage.location import database_path
+from tests.unit.in_process import agent_server
 from tests.unit.llm.samples import CONFIG
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -66,10 +65,10 @@ class TwoSteps:
 
 
 @pytest.fixture
-def opened(app_server, app_project):
+def opened(app_server, tmp_path):
     @asynccontextmanager
     async def opened(project):
-        server = Server(app_server.app, Settings(), UsageStore(app_server.app.state._db_engine))
+        server = agent_server(app_server.app, Settings(), tmp_path)
         service = await AgentService.open(project, server, {ALICE.user_id})
         try:
             yield service
@@ -119,7 +118,7 @@ async def test_what_was_stored_of_a_killed_turn_is_whole_and_counted_when_the_fi
     opened, asked, project, tmp_path, monkeypatch, at, roles, figures
 ):
     stops = Stops(at)
-    execute = graph_module.execute
+    execute = calling.execute
 
     async def execute_slowly(*arguments):
         await stops.stop("tool")
@@ -128,8 +127,8 @@ async def test_what_was_stored_of_a_killed_turn_is_whole_and_counted_when_the_fi
     async with opened(project) as service:
         first = await service.start_turn(asked("/help"))
         await first.wait()
-        monkeypatch.setattr(graph_module, "create_base_model_with_tools", lambda *_: TwoSteps(stops))
-        monkeypatch.setattr(graph_module, "execute", execute_slowly)
+        monkeypatch.setattr(asking, "create_base_model_with_tools", lambda *_: TwoSteps(stops))
+        monkeypatch.setattr(calling, "execute", execute_slowly)
         turn = await service.start_turn(asked("And now?"))
         with turn.reading():
             await stops.reached.wait()

@@ -13,18 +13,15 @@ from langchain_core.messages import AIMessage
 
 from gns3server_copilot.agent import asking as asking_module
 from gns3server_copilot.agent import service as service_module
-from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
 from gns3server_copilot.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
-from gns3server_copilot.knowledge.base import KnowledgeBase
-from gns3server_copilot.llm.audit import AuditLog
-from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from tests.ground.event_rules import check_event_order
 from tests.ground.sse import kinds_of, text_of
+from tests.unit.in_process import agent_server
 from tests.unit.llm.samples import CONFIG
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -38,11 +35,7 @@ OFFLINE = dataclasses.replace(CONFIG, provider="offline", model="offline", base_
 @pytest_asyncio.fixture(loop_scope="session")
 async def service(app_server, app_project, tmp_path):
     users = {ALICE.user_id, BOB.user_id}
-    usage = UsageStore(app_server.app.state._db_engine)
-    settings = Settings(tool_rounds=2)
-    engine = app_server.app.state._db_engine
-    audit = AuditLog(engine, settings.audit_days)
-    server = Server(app_server.app, settings, usage, KnowledgeBase(tmp_path, settings), audit)
+    server = agent_server(app_server.app, Settings(tool_rounds=2), tmp_path)
     opened = await AgentService.open(app_project, server, users)
     yield opened
     await opened.close("The test is over.")

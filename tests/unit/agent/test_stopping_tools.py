@@ -15,10 +15,8 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
-from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
@@ -28,6 +26,7 @@ from gns3server_copilot.tools.response import succeeded
 from tests.ground.event_rules import check_event_order
 from tests.ground.model_script import call, text, tool_calls
 from tests.ground.sse import kinds_of, text_of
+from tests.unit.in_process import agent_server
 from tests.unit.llm.samples import CONFIG
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -130,9 +129,8 @@ class NeverPutAway(SlowTool):
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def service(app_server, app_project):
-    usage = UsageStore(app_server.app.state._db_engine)
-    opened = await AgentService.open(app_project, Server(app_server.app, Settings(), usage), {ALICE.user_id})
+async def service(app_server, app_project, tmp_path):
+    opened = await AgentService.open(app_project, agent_server(app_server.app, Settings(), tmp_path), {ALICE.user_id})
     yield opened
     await opened.close("The test is over.")
 

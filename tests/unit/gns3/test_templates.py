@@ -49,6 +49,7 @@ def test_the_device_type_is_what_somebody_declared(raw: dict[str, Any], declared
             ["Gi0/0..Gi0/3", "Gi1/0..Gi1/3"],
         ),
         ("qemu", {"adapters": 2, "custom_adapters": [{"adapter_number": 1, "port_name": "wan"}]}, ["Ethernet0", "wan"]),
+        ("qemu", {"adapters": 2, "mac_address": ""}, ["Ethernet0", "Ethernet1"]),
         (
             "iou",
             {"ethernet_adapters": 2, "serial_adapters": 1},

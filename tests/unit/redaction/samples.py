@@ -72,6 +72,7 @@ vtp password ⟦vtpkey⟧
 mpls ldp neighbor 2.2.2.2 password ⟦ldpkey⟧
 ip ftp password 7 ⟦070C285F4D06⟧
  wpa-psk ascii 0 ⟦wifi-key-1⟧
+ security wpa akm psk set-key ascii 0 ⟦wifi-key-1⟧
 passwd ⟦2KFQnbNIdI.2KYOU⟧ encrypted
 enable password ⟦8Ry2YjIyt7RRXU24⟧ encrypted
 username admin password ⟦f3UhLvUj1QsXsuK7⟧ encrypted privilege 15
@@ -142,6 +143,24 @@ PrivateKey = ⟦yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=⟧
 PresharedKey = ⟦FpCyhws9cxwWoV4xELtfJvjJN+zQVRPISllRWgeopVE=⟧
 	psk="⟦wifi key⟧"
 10.0.0.1 %any : PSK "⟦ipsec key⟧"
+set system login user joe authentication plaintext-password ⟦vyos-pw⟧
+set system login user joe authentication encrypted-password '⟦$6$rounds=656000$abc$defghijkl⟧'
+set protocols ospf interface eth0 authentication md5 key-id 1 md5-key '⟦ospfkey⟧'
+set vpn ipsec authentication psk peer1 secret '⟦ipsec key⟧'
+set interfaces wireguard wg0 private-key '⟦yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=⟧'
+snmp-server host inside 10.1.1.1 community ⟦asa-comm⟧ version 2c
+snmp-server host inside 10.1.1.1 trap community 8 ⟦asa-comm⟧
+configure snmp add community readonly encrypted "⟦rykfcb⟧"
+configure snmpv3 add community ⟦exos-ro⟧ name x user v1v2c_ro
+configure account admin encrypted "⟦qijxou⟧"
+create account user joe encrypted "⟦qijxou⟧"
+ ipv6 ospf authentication ipsec spi 256 md5 ⟦27576134094768132473302031209727⟧
+ ospfv3 encryption ipsec spi 256 esp null md5 ⟦0123456789abcdef0123456789abcdef⟧
+   key-octet-string 7 ⟦075e731f1a5c4f524f⟧ cryptographic-algorithm AES_128_CMAC
+  etr map-server 10.0.0.9 key ⟦lispkey⟧
+enable algorithm-type scrypt secret ⟦plainsecret⟧
+ ntp-service authentication-keyid 1 authentication-mode md5 cipher ⟦ntpkey⟧
+/radius add address=10.0.0.9 secret=⟦radkey⟧ service=login
 rocommunity ⟦public⟧ 10.0.0.0/8
 Community name: ⟦public⟧
 Login password: ⟦cisco⟧
@@ -221,6 +240,11 @@ ip route 0.0.0.0 0.0.0.0 10.0.12.2
 vlan 10
  switchport trunk allowed vlan 10,20
 spanning-tree mode rapid-pvst
+snmp-server host 10.0.0.5 version 3 priv joe
+neighbor 10.0.0.2 ebgp-multihop 2
+set vpn ipsec authentication psk peer1 id 10.0.0.1
+Processor board ID FTX0945W0MY with 0123456789abcdef0123456789abcdef
+ ip ospf authentication key-chain OSPF-KEYS
 access-list 10 permit 10.0.0.0 0.0.0.255
 ip nat inside source list 10 interface GigabitEthernet0/1 overload
 ip dhcp pool LAN

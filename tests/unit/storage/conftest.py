@@ -18,6 +18,7 @@ from langgraph.graph.message import add_messages
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.storage.database import ProjectDatabase
 from gns3server_copilot.storage.location import database_path
+from gns3server_copilot.storage.sessions import Session, TurnFigures
 
 ALICE = "11111111-1111-4111-8111-111111111111"
 BOB = "22222222-2222-4222-8222-222222222222"
@@ -101,3 +102,21 @@ def ask() -> Ask:
         return list(result["messages"])
 
     return ask
+
+
+async def finish(database: ProjectDatabase, thread_id: str = "t", **figures: Any) -> Session:
+    """End a turn of the thread: record it, and keep the newest checkpoint alone."""
+    nothing: dict[str, Any] = {
+        "message_count": 1,
+        "llm_calls": 1,
+        "input_tokens": 1,
+        "output_tokens": 1,
+        "estimated": False,
+    }
+    return await database.finish_turn(thread_id, TurnFigures(**nothing | figures))
+
+
+async def rows(database: ProjectDatabase, sql: str) -> list[tuple[Any, ...]]:
+    """Run a statement in the open file and give its rows."""
+    found = await database.write(lambda connection: connection.execute(sql).fetchall())
+    return [tuple(row) for row in found]

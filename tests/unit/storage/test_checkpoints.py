@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from gns3server_copilot.errors import StorageError
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.storage.database import ProjectDatabase
-from tests.unit.storage.conftest import ALICE, Ask, thread_config
+from tests.unit.storage.conftest import ALICE, Ask, finish, thread_config
 from tests.unit.storage.plants import PLANTS, shell_command
 
 CONFIG = thread_config("t")
@@ -28,10 +29,14 @@ def checkpoint(**channels: Any) -> Checkpoint:
 async def plant(database: ProjectDatabase, **channels: Any) -> None:
     """Put a checkpoint into the open file that the saver would never have written."""
     blob = ormsgpack.packb(checkpoint(**channels))
-    async with database.transaction() as connection:
-        await connection.execute(
-            "INSERT INTO checkpoints VALUES ('t', '', '1ffff', NULL, 'msgpack', ?, ?)", (blob, b"{}")
-        )
+    statement = "INSERT INTO checkpoints VALUES ('t', '', '1ffff', NULL, 'msgpack', ?, ?)"
+    await database.write(lambda connection: connection.execute(statement, (blob, b"{}")).close())
+
+
+def plant_write(row: tuple[Any, ...], connection: sqlite3.Connection) -> None:
+    """Put the value of a step into the open file."""
+    connection.execute("DELETE FROM writes")
+    connection.execute("INSERT INTO writes VALUES ('t', '', ?, 'task', '', 0, ?, 'msgpack', ?)", row)
 
 
 async def test_a_graph_continues_its_conversation_after_reopening(project: ProjectRef, ask: Ask) -> None:
@@ -39,7 +44,7 @@ async def test_a_graph_continues_its_conversation_after_reopening(project: Proje
         database = await ProjectDatabase.open(project)
         await database.sessions.create("t", ALICE)
         messages = await ask(database.saver, "t", "what is R1?")
-        await database.prune("t")
+        await finish(database)
         await database.close()
         assert len(messages) == 4 * turn
 
@@ -71,12 +76,8 @@ async def test_a_conversation_of_anything_but_messages_is_refused(database: Proj
 async def test_a_planted_pending_write_is_refused_and_runs_nothing(database: ProjectDatabase, tmp_path: Path) -> None:
     stored = await database.saver.aput(CONFIG, checkpoint(messages=[]), METADATA, {})
     for channel, value in (("messages", "hello"), ("anything", shell_command(tmp_path / "ran"))):
-        async with database.transaction() as connection:
-            await connection.execute("DELETE FROM writes")
-            await connection.execute(
-                "INSERT INTO writes VALUES ('t', '', ?, 'task', '', 0, ?, 'msgpack', ?)",
-                (stored["configurable"]["checkpoint_id"], channel, ormsgpack.packb(value)),
-            )
+        row = (stored["configurable"]["checkpoint_id"], channel, ormsgpack.packb(value))
+        await database.write(partial(plant_write, row))
         with pytest.raises(StorageError, match="refused"):
             await database.saver.aget_tuple(CONFIG)
     assert not (tmp_path / "ran").exists()
@@ -119,8 +120,7 @@ async def test_a_cancelled_put_never_stops_what_comes_after_it(database: Project
         for _ in range(steps):
             await asyncio.sleep(0)
         put.cancel()
-        async with database.transaction() as connection:
-            await connection.execute("UPDATE chat_sessions SET pinned = 0")
+        await _rows(database, "UPDATE chat_sessions SET pinned = 0")
         await asyncio.gather(put, return_exceptions=True)
         await database.saver.aput_writes(
             {"configurable": {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": str(steps)}}, [("a", 1)], "task"
@@ -130,22 +130,20 @@ async def test_a_cancelled_put_never_stops_what_comes_after_it(database: Project
 
 
 async def test_of_a_put_that_fails_half_way_nothing_is_stored(database: ProjectDatabase) -> None:
-    async with database.transaction() as connection:
-        await connection.execute(
-            "CREATE TEMP TRIGGER fail BEFORE INSERT ON writes WHEN NEW.idx = 1 BEGIN SELECT RAISE(ABORT, 'no'); END"
-        )
+    await _rows(
+        database,
+        "CREATE TEMP TRIGGER fail BEFORE INSERT ON writes WHEN NEW.idx = 1 BEGIN SELECT RAISE(ABORT, 'no'); END",
+    )
     with pytest.raises(StorageError):
         await database.saver.aput_writes(
             await database.saver.aput(CONFIG, checkpoint(), METADATA, {}), [("a", 1), ("b", 2)], "task"
         )
-    assert not database.saver.conn.in_transaction
     assert [tuple(row) for row in await _rows(database, "SELECT count(*) FROM writes")] == [(0,)]
 
 
 async def test_a_failed_put_leaves_no_open_transaction(database: ProjectDatabase, file: Path) -> None:
     other = sqlite3.connect(file, isolation_level=None)
-    async with database.transaction() as connection:
-        await connection.execute("PRAGMA busy_timeout = 10")
+    await _rows(database, "PRAGMA busy_timeout = 10")
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StorageError, match="in use by another program"):
         await database.saver.aput(CONFIG, checkpoint(), METADATA, {})
@@ -165,5 +163,4 @@ async def test_a_saver_whose_file_is_closed_says_so(database: ProjectDatabase) -
 
 
 async def _rows(database: ProjectDatabase, sql: str) -> list[Any]:
-    async with database.transaction() as connection:
-        return list(await connection.execute_fetchall(sql))
+    return await database.write(lambda connection: connection.execute(sql).fetchall())

@@ -20,14 +20,9 @@ from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.storage import connection as connection_module
 from gns3server_copilot.storage import failures, opening, serializer
 from gns3server_copilot.storage.database import ProjectDatabase
-from tests.unit.storage.conftest import ALICE, BOB, Ask, thread_config
+from tests.unit.storage.conftest import ALICE, BOB, Ask, finish, rows, thread_config
 
 NewThreads = Callable[[], list[threading.Thread]]
-
-
-async def rows(database: ProjectDatabase, sql: str) -> list[tuple[Any, ...]]:
-    async with database.transaction() as connection:
-        return [tuple(row) for row in await connection.execute_fetchall(sql)]
 
 
 async def pinned(database: ProjectDatabase) -> bool:
@@ -36,47 +31,47 @@ async def pinned(database: ProjectDatabase) -> bool:
     return session.pinned
 
 
-async def set_pinned(database: ProjectDatabase, entered: asyncio.Event | None = None) -> None:
-    async with database.transaction() as connection:
-        await connection.execute("UPDATE chat_sessions SET pinned = 1")
-        if entered is not None:
-            entered.set()
-            await asyncio.Event().wait()
+async def set_pinned(database: ProjectDatabase) -> None:
+    await rows(database, "UPDATE chat_sessions SET pinned = 1")
 
 
 # -- transactions
 
 
-async def test_the_savers_lock_is_held_in_a_transaction(database: ProjectDatabase) -> None:
-    async with database.transaction():
-        assert database.saver.lock.locked()
-    assert not database.saver.lock.locked()
-
-
 async def test_a_transaction_that_raises_leaves_nothing(database: ProjectDatabase) -> None:
     await database.sessions.create("t", ALICE)
+
+    def fail(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE chat_sessions SET pinned = 1")
+        raise ZeroDivisionError
+
     with pytest.raises(ZeroDivisionError):
-        async with database.transaction() as connection:
-            await connection.execute("UPDATE chat_sessions SET pinned = 1")
-            raise ZeroDivisionError
+        await database.write(fail)
     assert not await pinned(database)
 
 
-async def test_a_cancelled_transaction_leaves_nothing(database: ProjectDatabase) -> None:
+async def test_a_transaction_whose_caller_is_cancelled_goes_on_to_its_end(database: ProjectDatabase) -> None:
     await database.sessions.create("t", ALICE)
-    entered = asyncio.Event()
-    task = asyncio.create_task(set_pinned(database, entered))
-    await entered.wait()
+    entered, go_on = threading.Event(), threading.Event()
+
+    def pin(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE chat_sessions SET pinned = 1")
+        entered.set()
+        go_on.wait(10)
+
+    task = asyncio.create_task(database.write(pin))
+    await asyncio.to_thread(entered.wait, 10)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not await pinned(database)
+    go_on.set()
+    assert await pinned(database)
 
 
 async def test_a_transaction_cancelled_anywhere_never_stops_the_next(database: ProjectDatabase) -> None:
     await database.sessions.create("t", ALICE)
-    for steps in range(60):
-        task = asyncio.create_task(database.prune("t"))
+    for steps in range(20):
+        task = asyncio.create_task(finish(database))
         for _ in range(steps):
             await asyncio.sleep(0)
         task.cancel()
@@ -90,8 +85,7 @@ async def test_many_turns_at_once_do_not_lock_each_other_out(database: ProjectDa
     async def turn(thread_id: str) -> int:
         await database.sessions.create(thread_id, ALICE)
         messages = await ask(database.saver, thread_id, "hello")
-        await database.sessions.record_turn(thread_id, 4, 2, 1, 1, False)
-        await database.prune(thread_id)
+        await finish(database, thread_id)
         return len(messages)
 
     assert await asyncio.gather(*(turn(str(number)) for number in range(30))) == [4] * 30
@@ -106,7 +100,7 @@ async def test_pruning_keeps_the_newest_checkpoint_of_that_thread_alone(database
         await ask(database.saver, thread_id, "hello")
     newest = await database.saver.aget_tuple(thread_config("a"))
     of_b = await rows(database, "SELECT count(*) FROM checkpoints WHERE thread_id = 'b'")
-    await database.prune("a")
+    await finish(database, "a")
     assert [one async for one in database.saver.alist(thread_config("a"))] == [newest]
     assert await rows(database, "SELECT count(*) FROM writes WHERE thread_id = 'a'") == [(0,)]
     assert await rows(database, "SELECT count(*) FROM checkpoints WHERE thread_id = 'b'") == of_b
@@ -114,11 +108,12 @@ async def test_pruning_keeps_the_newest_checkpoint_of_that_thread_alone(database
 
 
 async def test_pruning_keeps_the_newest_checkpoint_of_every_namespace(database: ProjectDatabase) -> None:
+    await database.sessions.create("t", ALICE)
     for namespace, number in (("sub", 1), ("sub", 2), ("", 3), ("", 4)):
         config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": namespace}}
         checkpoint = {**empty_checkpoint(), "id": str(number)}
         await database.saver.aput(config, checkpoint, {"source": "loop", "step": number, "parents": {}}, {})
-    await database.prune("t")
+    await finish(database)
     kept = "SELECT checkpoint_ns, checkpoint_id FROM checkpoints ORDER BY checkpoint_ns"
     assert await rows(database, kept) == [("", "4"), ("sub", "2")]
 
@@ -129,7 +124,7 @@ async def test_pending_writes_of_the_newest_checkpoint_survive_pruning(database:
     newest = await database.saver.aget_tuple(thread_config("t"))
     assert newest is not None
     await database.saver.aput_writes(newest.config, [("llm_calls", 7)], "task")
-    await database.prune("t")
+    await finish(database)
     kept = await database.saver.aget_tuple(thread_config("t"))
     assert kept is not None
     assert kept.pending_writes == [("task", "llm_calls", 7)]
@@ -141,9 +136,9 @@ async def test_pruning_gives_all_free_pages_back_and_empties_the_wal(
     await database.sessions.create("t", ALICE)
     for _ in range(5):
         await ask(database.saver, "t", "hello")
-    await database.prune("t")
+    await finish(database)
     assert await rows(database, "PRAGMA freelist_count") == [(0,)]
-    await database.prune("t")
+    await finish(database)
     assert Path(f"{file}-wal").stat().st_size == 0
 
 
@@ -155,7 +150,7 @@ async def test_pruning_does_not_wait_for_another_programs_reading(
     with closing(sqlite3.connect(file, isolation_level=None)) as reader:
         reader.executescript("BEGIN; SELECT * FROM chat_sessions")
         async with asyncio.timeout(3):
-            await database.prune("t")
+            await finish(database)
         assert await rows(database, "PRAGMA busy_timeout") == [(5000,)]
     assert len([one async for one in database.saver.alist(thread_config("t"))]) == 1
 
@@ -185,7 +180,7 @@ async def test_thirty_turns_stay_small(database: ProjectDatabase, ask: Ask, file
     await database.sessions.create("t", ALICE)
     for _ in range(30):
         await ask(database.saver, "t", "hello")
-        await database.prune("t")
+        await finish(database)
     # 30 turns of 4.3 KB; unpruned they are several MB
     assert sum(path.stat().st_size for path in file.parent.iterdir()) < 300_000
 
@@ -207,7 +202,7 @@ async def test_a_lock_of_another_program_is_waited_for_once(project: ProjectRef,
     await database.sessions.create("t", ALICE)
 
     async def busy_timeout() -> Any:
-        ((value,),) = await database.saver.conn.execute_fetchall("PRAGMA busy_timeout")
+        ((value,),) = await database.sessions._shared.fetch("PRAGMA busy_timeout")
         return value
 
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -218,7 +213,7 @@ async def test_a_lock_of_another_program_is_waited_for_once(project: ProjectRef,
         assert not await pinned(database)
         assert await busy_timeout() == 10
         with pytest.raises(StorageError, match="in use by another program"):
-            await database.prune("t")
+            await finish(database)
         other.execute("ROLLBACK")
     await set_pinned(database)
     assert await busy_timeout() == 50
@@ -274,7 +269,7 @@ async def test_closing_ends_the_connections_thread(project: ProjectRef, new_thre
 
 async def test_a_closed_database_says_so(database: ProjectDatabase) -> None:
     await database.close()
-    for use in (database.prune("t"), database.sessions.get("t"), database.sessions.create("t", ALICE)):
+    for use in (finish(database), database.sessions.get("t"), database.sessions.create("t", ALICE)):
         with pytest.raises(CopilotError, match="has been closed"):
             await use
 
@@ -305,30 +300,19 @@ async def test_an_opening_cancelled_anywhere_leaves_no_open_file(
     assert new_threads() == []
 
 
-async def test_closing_during_a_transaction_rolls_it_back(project: ProjectRef, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection_module, "CLOSING_WAIT", 0.05)
+async def test_what_was_begun_before_closing_is_done_and_what_comes_after_it_hears_of_it(project: ProjectRef) -> None:
     database = await ProjectDatabase.open(project)
     await database.sessions.create("t", ALICE)
-    entered = asyncio.Event()
-    task = asyncio.create_task(set_pinned(database, entered))
-    await entered.wait()
-    async with asyncio.timeout(2):
-        await database.close()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    begun = [asyncio.create_task(set_pinned(database)) for _ in range(5)]
+    await asyncio.sleep(0)
+    closing_task = asyncio.create_task(database.close())
+    await asyncio.sleep(0)
+    with pytest.raises(StorageError, match="has been closed"):
+        await set_pinned(database)
+    await asyncio.gather(*begun, closing_task)
     database = await ProjectDatabase.open(project)
-    assert not await pinned(database)
+    assert await pinned(database)
     await database.close()
-
-
-async def test_whoever_waits_for_the_lock_at_closing_hears_of_it(project: ProjectRef) -> None:
-    database = await ProjectDatabase.open(project)
-    await database.sessions.create("t", ALICE)
-    waiting = [asyncio.create_task(set_pinned(database)) for _ in range(5)]
-    await database.close()
-    for outcome in await asyncio.gather(*waiting, return_exceptions=True):
-        assert isinstance(outcome, StorageError)
 
 
 async def test_closing_works_when_the_folder_is_gone(project: ProjectRef, ask: Ask, new_threads: NewThreads) -> None:

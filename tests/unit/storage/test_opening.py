@@ -23,7 +23,7 @@ from gns3server_copilot.errors import StorageError
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.storage import opening
 from gns3server_copilot.storage.database import ProjectDatabase
-from tests.unit.storage.conftest import ALICE, BOB, Ask, thread_config
+from tests.unit.storage.conftest import ALICE, BOB, Ask, finish, rows, thread_config
 from tests.unit.storage.plants import PLANTS
 
 NOBODY = 65534
@@ -73,9 +73,8 @@ async def test_the_settings_of_the_connection(database: ProjectDatabase) -> None
         "trusted_schema": 0,
         "secure_delete": 2,
     }
-    async with database.transaction() as connection:
-        for name, value in expected.items():
-            assert [tuple(row) for row in await connection.execute_fetchall(f"PRAGMA {name}")] == [(value,)], name
+    for name, value in expected.items():
+        assert await rows(database, f"PRAGMA {name}") == [(value,)], name
 
 
 async def test_a_linked_folder_is_refused(project: ProjectRef, file: Path, tmp_path: Path) -> None:
@@ -89,26 +88,53 @@ async def test_a_linked_folder_is_refused(project: ProjectRef, file: Path, tmp_p
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
 @pytest.mark.parametrize("exists", [True, False])
-async def test_a_linked_file_is_refused(
+async def test_a_link_is_set_aside_and_not_followed(
     project: ProjectRef, file: Path, tmp_path: Path, suffix: str, exists: bool
 ) -> None:
     victim = tmp_path / "victim"
     if exists:
         victim.write_text("precious")
     file.parent.mkdir()
-    Path(f"{file}{suffix}").symlink_to(victim)
-    with pytest.raises(StorageError, match="link"):
-        await ProjectDatabase.open(project)
+    link = Path(f"{file}{suffix}")
+    link.symlink_to(victim)
+    await open_and_close(project)
     assert victim.exists() is exists
     assert not exists or victim.read_text() == "precious"
+    assert file.is_file()
+    assert not link.is_symlink()
+    (kept,) = file.parent.glob("*.corrupt-*")
+    assert kept.is_symlink()
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo], ids=["folder", "pipe"])
-async def test_what_is_no_plain_file_is_refused(project: ProjectRef, file: Path, make: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+async def test_what_is_no_plain_file_is_set_aside(
+    project: ProjectRef,
+    file: Path,
+    make: Callable[[Path], None],
+    suffix: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     file.parent.mkdir()
-    make(file)
-    with pytest.raises(StorageError, match="not a plain file"):
-        await ProjectDatabase.open(project)
+    make(Path(f"{file}{suffix}"))
+    await open_and_close(project)
+    assert file.is_file()
+    assert len(list(file.parent.glob("*.corrupt-*"))) == 1
+    assert "is not a plain file" in caplog.text
+
+
+async def test_a_link_beside_a_database_costs_it_nothing(
+    project: ProjectRef, file: Path, ask: Ask, tmp_path: Path
+) -> None:
+    database = await ProjectDatabase.open(project)
+    session = await database.sessions.create("t1", "alice")
+    await database.close()
+    Path(f"{file}-journal").symlink_to(tmp_path / "victim")
+    database = await ProjectDatabase.open(project)
+    kept = await database.sessions.get("t1")
+    await database.close()
+    assert kept is not None
+    assert kept.id == session.id
 
 
 async def test_a_file_in_place_of_the_folder_is_refused(project: ProjectRef, file: Path) -> None:
@@ -224,7 +250,7 @@ async def test_a_damaged_file_is_set_aside_with_its_wal_after_an_unclean_end(
 ) -> None:
     database = await ProjectDatabase.open(project)
     await database.sessions.create("t", ALICE)
-    await database.prune("t")
+    await finish(database)
     await ask(database.saver, "t", "still in the WAL")
     killed = tmp_path / "killed"
     shutil.copytree(project.path, killed)
@@ -396,8 +422,7 @@ async def test_an_older_file_gets_its_missing_columns_and_one_form_of_time(proje
     assert session.created_at.endswith("+00:00")
     assert session.metadata == {"copilot_mode": "teaching_assistant"}
     assert (await database.sessions.set_pinned("t", True)).pinned
-    async with database.transaction() as connection:
-        ((auto_vacuum,),) = await connection.execute_fetchall("PRAGMA auto_vacuum")
+    ((auto_vacuum,),) = await rows(database, "PRAGMA auto_vacuum")
     await database.close()
     assert auto_vacuum == 2
     assert set_aside(file) == []

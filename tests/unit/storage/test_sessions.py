@@ -11,7 +11,7 @@ from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.storage.database import ProjectDatabase
 from gns3server_copilot.storage.sessions import Session
-from tests.unit.storage.conftest import ALICE, BOB, Ask
+from tests.unit.storage.conftest import ALICE, BOB, Ask, finish, rows
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00"
 
@@ -69,9 +69,9 @@ async def test_an_unknown_session_is_none_or_not_found(database: ProjectDatabase
     sessions = database.sessions
     assert await sessions.get("t") is None
     with pytest.raises(NotFoundError):
-        await sessions.record_turn("t", 1, 1, 1, 1, False)
+        await finish(database)
     with pytest.raises(NotFoundError):
-        await sessions.rename("t", "x", by_person=True)
+        await sessions.rename("t", "x")
     with pytest.raises(NotFoundError):
         await sessions.set_pinned("t", True)
     with pytest.raises(NotFoundError):
@@ -89,11 +89,17 @@ async def test_an_id_used_before_starts_empty(database: ProjectDatabase, ask: As
 
 async def test_a_turn_adds_to_the_counters(database: ProjectDatabase) -> None:
     await database.sessions.create("t", ALICE)
-    await database.sessions.record_turn(
-        "t", message_count=4, llm_calls=2, input_tokens=100, output_tokens=20, estimated=True, stats={"window": 0.5}
+    await finish(
+        database,
+        message_count=4,
+        llm_calls=2,
+        input_tokens=100,
+        output_tokens=20,
+        estimated=True,
+        stats={"window": 0.5},
     )
-    session = await database.sessions.record_turn(
-        "t", message_count=6, llm_calls=1, input_tokens=10, output_tokens=2, estimated=False, stats={"turns": 2}
+    session = await finish(
+        database, message_count=6, llm_calls=1, input_tokens=10, output_tokens=2, estimated=False, stats={"turns": 2}
     )
     counters = (session.message_count, session.llm_calls_count, session.input_tokens, session.output_tokens)
     assert counters == (6, 3, 110, 22)
@@ -104,12 +110,12 @@ async def test_a_turn_adds_to_the_counters(database: ProjectDatabase) -> None:
 
 async def test_exact_tokens_are_not_called_estimated(database: ProjectDatabase) -> None:
     await database.sessions.create("t", ALICE)
-    assert (await database.sessions.record_turn("t", 2, 1, 1, 1, False)).stats == {}
+    assert (await finish(database)).stats == {}
 
 
 async def test_turns_recorded_at_once_are_all_counted(database: ProjectDatabase) -> None:
     await database.sessions.create("t", ALICE)
-    await asyncio.gather(*(database.sessions.record_turn("t", 1, 1, 2, 3, False) for _ in range(20)))
+    await asyncio.gather(*(finish(database, input_tokens=2, output_tokens=3) for _ in range(20)))
     session = await database.sessions.get("t")
     assert session is not None
     assert (session.llm_calls_count, session.total_tokens) == (20, 100)
@@ -119,7 +125,7 @@ async def test_pinned_sessions_come_first_then_the_newest(database: ProjectDatab
     for name in "abcd":
         await database.sessions.create(name, ALICE, title=name)
     await database.sessions.create("bob", BOB, title="bob")
-    await database.sessions.record_turn("a", 1, 1, 1, 1, False)
+    await finish(database, "a")
     assert await titles(database) == ["a", "d", "c", "b"]
     assert (await database.sessions.set_pinned("b", True)).pinned is True
     assert await titles(database) == ["b", "a", "d", "c"]
@@ -130,8 +136,7 @@ async def test_pinned_sessions_come_first_then_the_newest(database: ProjectDatab
 async def test_sessions_of_the_same_moment_keep_their_order_over_pages(database: ProjectDatabase) -> None:
     for name in "abcd":
         await database.sessions.create(name, ALICE, title=name)
-    async with database.transaction() as connection:
-        await connection.execute("UPDATE chat_sessions SET updated_at = ''")
+    await rows(database, "UPDATE chat_sessions SET updated_at = ''")
     assert [await titles(database, limit=1, offset=offset) for offset in range(4)] == [["d"], ["c"], ["b"], ["a"]]
 
 
@@ -168,33 +173,34 @@ async def test_sessions_are_found_by_mode_pin_and_part_of_the_title(database: Pr
 async def test_a_persons_title_is_never_replaced_by_an_automatic_one(database: ProjectDatabase) -> None:
     sessions = database.sessions
     await sessions.create("t", ALICE, title="first words", metadata={"copilot_mode": "x"})
-    assert (await sessions.rename("t", "generated", by_person=False)).title == "generated"
-    renamed = await sessions.rename("t", "mine", by_person=True)
+    generated = await finish(database, title="generated")
+    assert generated.title == "generated"
+    renamed = await sessions.rename("t", "mine")
     assert renamed.title == "mine"
     await sessions.create("t", ALICE, copilot_mode="y")
-    late = await sessions.rename("t", "generated too late", by_person=False)
+    late = await finish(database, title="generated too late")
     assert late.title == "mine"
     assert late.metadata["copilot_mode"] == "y"
-    assert (await sessions.rename("t", "mine again", by_person=True)).title == "mine again"
-    assert renamed.updated_at == late.updated_at == late.created_at
+    assert (await sessions.rename("t", "mine again")).title == "mine again"
+    assert generated.updated_at == renamed.updated_at < late.updated_at
 
 
 async def test_half_a_surrogate_pair_in_a_title_is_replaced(database: ProjectDatabase) -> None:
     assert (await database.sessions.create("t", ALICE, title="a\ud800")).title == "a?"
-    assert (await database.sessions.rename("t", "b\udfff", by_person=False)).title == "b?"
+    assert (await database.sessions.rename("t", "b\udfff")).title == "b?"
 
 
 @pytest.mark.parametrize("garbage", ["", "{", "[1]", "null", "7", '"text"', "[" * 50_000])
 async def test_json_that_is_none_or_no_object_counts_as_empty(database: ProjectDatabase, garbage: str) -> None:
     await database.sessions.create("t", ALICE)
-    async with database.transaction() as connection:
-        await connection.execute("UPDATE chat_sessions SET metadata = ?, stats = ?", (garbage, garbage))
+    statement = "UPDATE chat_sessions SET metadata = ?, stats = ?"
+    await database.write(lambda connection: connection.execute(statement, (garbage, garbage)).close())
     session = await database.sessions.get("t")
     assert session is not None
     assert (session.metadata, session.stats) == ({}, {})
     assert await titles(database, mode="teaching_assistant") == []
     assert (await database.sessions.create("t", ALICE, copilot_mode="x")).metadata == {"copilot_mode": "x"}
-    assert (await database.sessions.record_turn("t", 1, 1, 1, 1, True)).stats == {"tokens_estimated": True}
+    assert (await finish(database, estimated=True)).stats == {"tokens_estimated": True}
 
 
 async def test_sessions_stay_when_the_file_is_opened_again(project: ProjectRef) -> None:

@@ -204,9 +204,18 @@ async def test_a_bug_is_a_plain_sentence_and_its_traceback_is_logged_without_arg
 
 
 async def test_cancellation_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EchoTool, "happening", asyncio.CancelledError())
+    begun = asyncio.Event()
+
+    async def wait(tool: EchoTool, arguments: EchoArguments, context: ToolContext) -> Any:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(EchoTool, "run", wait)
+    call = asyncio.create_task(execute("echo", [{"device": "R1"}], context()))
+    await begun.wait()
+    call.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await execute("echo", [{"device": "R1"}], context())
+        await call
 
 
 JSON = st.recursive(

@@ -146,9 +146,18 @@ async def test_calls_that_the_turn_does_not_carry_out_are_recorded(make_context,
 
 
 async def test_an_interrupted_call_is_recorded(make_context, records, monkeypatch):
-    monkeypatch.setattr(ConsoleTool, "does", lambda arguments: asyncio.CancelledError())
+    begun = asyncio.Event()
+
+    async def wait(tool: ConsoleTool, arguments: Arguments, context: ToolContext) -> Any:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(ConsoleTool, "run", wait)
+    call = asyncio.create_task(execute("console", {"devices": ["R1"]}, make_context()))
+    await begun.wait()
+    call.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await execute("console", {"devices": ["R1"]}, make_context())
+        await call
     assert [(call.verdict, list(call.targets)) for call in records] == [(Verdict.INTERRUPTED, ["R1"])]
 
 

@@ -21,7 +21,21 @@ from tests.ground.schema_rules import check_tools
 BINDING = {
     "GNS3TemplateTool": ("get_gns3_templates", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
     "GNS3CreateNodeTool": ("create_gns3_node", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3LinkTool": ("create_gns3_link", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3StartNodeTool": ("start_gns3_node", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3UpdateNodeNameTool": ("update_gns3_node_name", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3StopNodeTool": ("stop_gns3_node", {Mode.LAB_AUTOMATION}),
+    "GNS3SuspendNodeTool": ("suspend_gns3_node", {Mode.LAB_AUTOMATION}),
+    "ExecuteMultipleDeviceCommands": ("execute_multiple_device_commands", set(Mode)),
+    "ExecuteMultipleDeviceConfigCommands": (
+        "execute_multiple_device_config_commands",
+        {Mode.LAB_AUTOMATION, Mode.INJECTION},
+    ),
+    "VPCSCommands": ("execute_vpcs_commands", {Mode.LAB_AUTOMATION}),
     "GNS3TopologyTool": ("gns3_topology_reader", {Mode.INJECTION}),
+    "PacketAnalysisTool": ("packet_analysis", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "PacketAnalysisSkillsTool": ("packet_analysis_skills", {Mode.TEACHING, Mode.LAB_AUTOMATION}),
+    "GNS3PacketFilterTool": ("manage_gns3_packet_filter", {Mode.INJECTION}),
 }
 
 

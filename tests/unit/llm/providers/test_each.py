@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
 from gns3server_copilot.errors import InvalidRequestError, ModelError
@@ -174,5 +175,6 @@ async def test_aws_takes_a_models_id_and_not_its_arn() -> None:
 async def test_custom_fields_that_reach_beyond_the_request_are_left_out(name: str, case: Case) -> None:
     await prepare_provider(case.name)
     module = importlib.import_module(PROVIDERS[case.name].module)
-    [client] = [one for label, one in vars(module).items() if label.startswith("Chat")]
+    clients = [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, BaseChatModel)]
+    [client] = [one for one in clients if one.__name__.startswith("Chat")]
     assert custom_fields(client, {name: "value", "top_p": 1}) == {"top_p": 1}

@@ -1,0 +1,1 @@
+"""scapy layers of our own, for what scapy lacks or gets wrong."""
