@@ -92,6 +92,7 @@ class FamilyGuard:
         self.config_refused = Refused(refuse, self.own_words, rules.abbreviations)
         self.config_allow = self._beginnings(config.allow)
         self.modes = self._beginnings(config.modes)
+        self.inside = self._beginnings(config.inside)
         self.inner_modes = self._beginnings(config.inner_modes)
 
         self.heads = tuple(dict.fromkeys([*_first_words(self.allow), *self.read_programs]))
