@@ -19,6 +19,7 @@ from gns3server_copilot.knowledge.schemas.family import Answer, ConsoleRules
 KNOWN_PROMPT_SECONDS = 0.008
 NEW_PROMPT_SECONDS = 0.05
 ASKED_SECONDS = 0.15
+QUESTION_SECONDS = 0.3
 #: A prompt that was followed by a message is asked for again after this silence.
 NUDGE_SECONDS = 0.3
 ECHO_SECONDS = 5.0
@@ -121,7 +122,8 @@ class Terminal:
                 if await self.still(KNOWN_PROMPT_SECONDS if seen.prompt == known else NEW_PROMPT_SECONDS):
                     return seen
             elif seen.state in ASKING:
-                if await self.still(min(ASKED_SECONDS, left)):
+                expected = seen.state is not State.QUESTION or questions
+                if await self.still(min(ASKED_SECONDS if expected else QUESTION_SECONDS, left)):
                     return seen
             elif self._nudged or not self._prompt_has_passed(line + 1, known):
                 await self.changed(left, now)

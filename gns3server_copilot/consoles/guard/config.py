@@ -23,8 +23,8 @@ class ConfigJudge:
     def __init__(self, guard: FamilyGuard) -> None:
         self._guard = guard
         self._depth = 0
-        characters = guard.rules.config.characters
-        self._bad = re.compile(f"[{re.escape(characters)}]") if characters else None
+        characters = "".join(map(re.escape, "`" + guard.rules.config.characters))
+        self._bad = re.compile(rf"[{characters}]|\$\(")
 
     def judge(self, line: str, *, last: bool) -> Verdict:
         """Judge a normalised line; `last` says that only comments follow."""
@@ -32,7 +32,7 @@ class ConfigJudge:
         for mark in guard.rules.comments:
             if line.startswith(mark):
                 return allowed(mark)
-        if self._bad and (bad := self._bad.search(line)):
+        if bad := self._bad.search(line):
             return refused(line, reasons.character(bad[0]))
         if has_open_quote(line, guard.rules.config.quotes):
             return refused(line, reasons.OPEN_QUOTE)

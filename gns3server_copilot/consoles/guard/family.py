@@ -8,12 +8,23 @@ from functools import cached_property
 
 from gns3server_copilot.consoles.guard.rules import Beginnings, Refused, abbreviations_of
 from gns3server_copilot.knowledge.guard_patterns import Pattern, compile_pattern, compile_value, fits_values
-from gns3server_copilot.knowledge.schemas.guard import GuardRules, Program
+from gns3server_copilot.knowledge.schemas.guard import GuardRules, Program, Refusals
 
 #: Characters for what may stand on a line, in a reason.
 MAX_SHAPES = 300
 #: Words before a command that are looked behind on every device, whether it knows them or not.
 PREFIXES = frozenset(("do", "run", "no", "undo", "default"))
+#: Refused in every configuration, in case a device is of another family than it is taken for.
+EVERYWHERE: Refusals = {
+    "restarts": ("=reload|reboot|halt|poweroff",),
+    "erases": ("=erase|format",),
+    "saves": ("=write",),
+    "modes": ("=configure terminal|private|exclusive", "=system-view"),
+    "users": ("=username|aaa",),
+    "shells": ("=bash|python|python3|tclsh|guestshell|sudo|su|request", "=start shell"),
+    "sessions": ("=telnet|ssh",),
+    "later": ("=alias",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,10 @@ class FamilyGuard:
         self.config_programs = {name: KnownProgram(name, program) for name, program in config.programs.items()}
         self.filters = {name: Filter(value) for name, value in read.filters.items()}
         self.read_refused = Refused(read.refuse, frozenset(), rules.abbreviations)
-        self.config_refused = Refused(config.refuse, self.own_words, rules.abbreviations)
+        refuse: Refusals = dict(config.refuse)
+        if rules.language == "words":
+            refuse |= {category: (*refuse.get(category, ()), *texts) for category, texts in EVERYWHERE.items()}
+        self.config_refused = Refused(refuse, self.own_words, rules.abbreviations)
         self.config_allow = self._beginnings(config.allow)
         self.modes = self._beginnings(config.modes)
         self.inner_modes = self._beginnings(config.inner_modes)

@@ -148,6 +148,21 @@ async def test_the_mode_of_somebody_who_configures_is_left_as_it_is(sample: Samp
 
 
 @families(lambda sample: sample.somebody_configures)
+async def test_somebody_who_begins_to_configure_between_two_commands_is_noticed(sample: Sample) -> None:
+    async with bench(sample) as there, there.attached() as session, open_console(there.device.port) as person:
+        await session.run(sample.short[0], SECONDS)
+        enter = session.rules.configuration.enter
+        assert enter is not None
+        person.type(enter.command + "\r")
+        await until(lambda: _is_at(there, "config"), SECONDS)
+        await until_shown(session, enter.command)
+        await asyncio.sleep(0.05)
+        assert sample.short[1].strip() in (await session.run(sample.short[0], SECONDS)).text
+        assert session.found_in_config
+    assert there.device.state == "config"
+
+
+@families(lambda sample: sample.somebody_configures)
 async def test_nothing_is_configured_while_somebody_else_does(sample: Sample) -> None:
     async with bench(sample, sample.somebody_configures) as there:
         async with there.attached() as session:
@@ -201,7 +216,7 @@ async def test_a_line_that_somebody_has_begun_is_not_entered(sample: Sample) -> 
             person.type("half a li")
             await until_shown(session, "half a li")
             session.terminal.look()
-            session._ready = False
+            session._usual_state = None
             with pytest.raises(ConsoleError, match="busy"):
                 await session.run(sample.short[0], SECONDS)
         assert there.device.lines == [line for line in there.device.lines if "half" not in line]
@@ -518,6 +533,10 @@ async def until_shown(session: Session, text: str) -> None:
         return re.search(re.escape(text), "\n".join([*screen.last(60), screen.line])) is not None
 
     await until(shown, SECONDS, every=0.002)
+
+
+async def _is_at(there: Bench, state: str) -> bool:
+    return there.device.state == state
 
 
 async def _came_back(there: Bench) -> bool:

@@ -13,15 +13,18 @@ import pytest
 
 from gns3server_copilot.consoles.device_settings import DeviceSettings
 from gns3server_copilot.consoles.service import Consoles
+from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3 import power
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.gns3.host import compute_host
 from gns3server_copilot.gns3.privileges import has_privilege_now
+from gns3server_copilot.gns3.topology import parse_node
 from gns3server_copilot.llm.keys import KeyRing
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools import start_node
+from gns3server_copilot.tools.asked_nodes import not_reached
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.dispatch import execute
 from tests.ground.server import ADMIN
@@ -150,7 +153,7 @@ async def test_what_runs_already_is_success_and_not_waited_for_long(context: Too
     assert response["metadata"]["execution_time"] < 30
     again = told((await execute(START, {"nodes": ["PC1"]}, context))["data"][0])
     # the banner was read before: an idle console shows nothing to a newcomer
-    assert again["ready"] is False
+    assert "ready" not in again
     assert "silent" in again["note"]
     assert await status_of(context, node) == "started"
 
@@ -316,6 +319,37 @@ async def test_a_user_with_a_role_on_the_project_may_start_and_see_the_console(
     user = await app_accounts.make_user(role="User", on=context.project)
     plain = context_of(app_server.app, user)
     assert told((await execute(START, {"nodes": ["PC1"]}, plain))["data"][0])["ready"]
+
+
+async def test_a_node_without_a_text_console_is_started_and_not_waited_for(context: ToolContext, add: Any) -> None:
+    node = await add("qemu", "R1")
+    path = f"/projects/{context.project.project_id}/nodes/{node['node_id']}"
+    await context.gns3.put(path, {"console_type": "vnc"})
+    result = told((await execute(START, {"nodes": ["R1"]}, context))["data"][0])
+    assert result["status"] == "started"
+    assert result["note"] == "Its console is of type vnc; only telnet consoles have a command line."
+    assert "ready" not in result
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "reached"),
+    [
+        ("started", None, True),
+        ("started", GNS3Error("no answer", 408), True),
+        ("started", GNS3Error("broken", 500), True),
+        # what gns3-server says of a QEMU machine whose console did not come up
+        ("started", GNS3Error("Could not start Telnet QEMU console", 409), False),
+        ("stopped", None, False),
+    ],
+)
+async def test_a_refusal_counts_whatever_the_status_says(status: str, error: GNS3Error | None, reached: bool) -> None:
+    raw = {"node_id": "n", "name": "R1", "node_type": "qemu", "status": status}
+    change = power.PowerChange(power.Power.START, parse_node(raw), "stopped", error)
+    assert change.reached is reached
+    if error is not None and error.status == 409:
+        assert not_reached(change, "R1") == (
+            "Could not start Telnet QEMU console. GNS3 shows it as started all the same."
+        )
 
 
 async def test_an_abort_ends_the_waiting_but_not_the_start(

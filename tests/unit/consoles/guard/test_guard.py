@@ -47,6 +47,7 @@ def test_a_judged_configuration_leaves_nothing_behind():
 def test_a_family_without_rules_allows_nothing():
     guard = FamilyGuard(GuardRules())
     assert not judge_read(guard, "show version").allowed
+    assert not judge_config(guard, "hostname R1")[0].allowed
 
 
 @pytest.mark.parametrize(
