@@ -129,6 +129,11 @@ def netmiko_session(port: int) -> None:
     connection.disconnect()
 
 
+def row(name: str, raw: list[float], ours: list[float], added: float, limit: float) -> str:
+    """Give a line of the table; all figures are milliseconds."""
+    return f"| {name} | {spread(raw)} ms | {spread(ours)} ms | +{added:.1f} ms | {limit:g} ms |"
+
+
 async def measure(ports: Sequence[int], rounds: int) -> tuple[list[str], bool]:
     """Give the table's rows and whether every limit holds."""
     await whole_session(ports[0])  # imports, and the way out of the routers' boot message
@@ -142,9 +147,9 @@ async def measure(ports: Sequence[int], rounds: int) -> tuple[list[str], bool]:
     added_fast, added_slow = median(fast) - median(raw_fast), median(slow) - median(raw_slow)
     added_session, ratio = median(ours) - median(raw), median(many) / median(ours)
     rows = [
-        f"| `{FAST}` | {spread(raw_fast)} ms | {spread(fast)} ms | +{added_fast:.1f} ms | {LIMIT_COMMAND_MS:g} ms |",
-        f"| `{SLOW}` (0.2 s) | {spread(raw_slow)} ms | {spread(slow)} ms | +{added_slow:.1f} ms | {LIMIT_COMMAND_MS:g} ms |",
-        f"| session with both | {spread(raw)} ms | {spread(ours)} ms | +{added_session:.1f} ms | {LIMIT_SESSION_MS:g} ms |",
+        row(f"`{FAST}`", raw_fast, fast, added_fast, LIMIT_COMMAND_MS),
+        row(f"`{SLOW}` (0.2 s)", raw_slow, slow, added_slow, LIMIT_COMMAND_MS),
+        row("session with both", raw, ours, added_session, LIMIT_SESSION_MS),
         f"| {len(ports)} sessions at once | | {spread(many)} ms | {ratio:.2f} × one | {LIMIT_MANY:g} × |",
     ]
     holds = [

@@ -178,7 +178,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     from gns3server_copilot.api.runtime import Runtime
     from gns3server_copilot.consoles.device_settings import DeviceSettings
     from gns3server_copilot.gns3.host import compute_host
-    from gns3server_copilot.gns3.privileges import has_privilege_now
+    from gns3server_copilot.gns3.privileges import Privileges
     from gns3server_copilot.knowledge.base import KnowledgeBase
     from gns3server_copilot.llm.audit import AuditLog
     from gns3server_copilot.llm.keys import KeyRing
@@ -195,7 +195,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     configs = ConfigStore(engine, keys)
     usage = UsageStore(engine)
     knowledge = KnowledgeBase(config_dir, settings)
-    consoles = Consoles(DeviceSettings(engine, keys), functools.partial(has_privilege_now, app), compute_host)
+    consoles = Consoles(DeviceSettings(engine, keys), Privileges(app), compute_host)
     audit = AuditLog(engine, settings.audit_days)
     manager = AgentManager(
         Server(app=app, settings=settings, usage=usage, knowledge=knowledge, audit=audit, consoles=consoles)

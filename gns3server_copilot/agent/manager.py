@@ -6,7 +6,6 @@ Light on purpose: LangGraph, LangChain and the rest are imported with the first 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ from gns3server_copilot.agent.server import Server
 from gns3server_copilot.agent.starts import Starts
 from gns3server_copilot.errors import ConflictError, ForbiddenError, TooManyTurnsError, UnavailableError
 from gns3server_copilot.gns3.host import has_own_folder, is_opened, user_ids
+from gns3server_copilot.llm.importing import import_quickly
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.storage.location import may_have_chats
 
@@ -87,7 +87,7 @@ class AgentManager:
     async def _load(self) -> type[AgentService]:
         # the first import holds the loop for parts of a second even from a thread (the interpreter lock); never again
         try:
-            module: Any = await asyncio.to_thread(importlib.import_module, "gns3server_copilot.agent.service")
+            module: Any = await asyncio.to_thread(import_quickly, "gns3server_copilot.agent.service")
         except Exception as error:  # an absent or broken package, a syntax error
             log.exception("The copilot's agent could not be loaded")
             raise UnavailableError(f"The copilot could not be loaded: {type(error).__name__}: {error}") from error

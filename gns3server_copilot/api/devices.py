@@ -112,5 +112,5 @@ def _answer(
         console=DeviceConsole(type=node.console_type or "none", port=node.console),
         usable=problem is None,
         problem=problem,
-        has_credentials=setting is not None and setting.has_credentials,
+        has_credentials=found.has_credentials,
     )

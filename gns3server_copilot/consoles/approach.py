@@ -44,6 +44,7 @@ class Approach:
         self._enters = 0
         self._empty_answers = 0
         self._looked = False
+        self._left_shell = False
         self._logins = 0
         self._passwords = 0
         self._typing_since: float | None = None
@@ -60,11 +61,10 @@ class Approach:
             if seen.is_prompt:
                 if not await terminal.still(PROMPT_SECONDS):
                     continue
-                if seen.state is State.SHELL and terminal.rules.shell is not None:
-                    await self._type(terminal.rules.shell.command)
-                    self.began_anew = True
-                    continue
-                return
+                if seen.state is not State.SHELL or terminal.rules.shell is None:
+                    return
+                await self._leave_shell(terminal.rules.shell)
+                continue
             await self._advance(seen)
         raise ConsoleError(f"The device is not ready: no prompt came in {APPROACH_SECONDS:g} s.{terminal.tail()}")
 
@@ -200,10 +200,15 @@ class Approach:
         self._terminal.press(keys)
         await self._terminal.changed(seconds, received)
 
-    async def _type(self, line: str) -> None:
-        self._keys += 1
-        position = await self._terminal.enter(line)
-        await self._terminal.answered(LOGIN_SECONDS, line=position)
+    async def _leave_shell(self, step: Step) -> None:
+        terminal = self._terminal
+        if self._left_shell:
+            raise ConsoleError(
+                f"The console is in a shell, and {step.command} does not lead out of it.{terminal.tail()}"
+            )
+        self._left_shell = self.began_anew = True
+        position = await terminal.enter(step.command)
+        await terminal.answered(LOGIN_SECONDS, line=position)
 
     async def _log_in(self, state: State) -> None:
         terminal = self._terminal

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from gns3server_copilot.consoles.address import console_address
+from gns3server_copilot.consoles.credentials import StoredCredentials
 from gns3server_copilot.consoles.device_settings import DeviceSetting, DeviceSettings
 from gns3server_copilot.consoles.families import Families
 from gns3server_copilot.consoles.guard import FamilyGuard
@@ -28,10 +29,14 @@ ComputeHost = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class FoundFamily:
-    """The family of a device and how it was found; None when its console has to tell."""
+    """The family of a device and how it was found; None when its console has to tell.
+
+    `has_credentials` tells whether credentials are stored for the node.
+    """
 
     family: Family | None
     how: str
+    has_credentials: bool = False
 
 
 class Consoles:
@@ -71,19 +76,21 @@ class Consoles:
         return console_address(node, self._compute_host(node.compute_id))
 
     async def session(
-        self, node: Node, project_id: str, family: Family | None, families: Families, user_id: str
+        self, node: Node, project_id: str, found: FoundFamily, families: Families, user_id: str
     ) -> Session:
         """Give a session that is not yet attached. Raises what reading the credentials raises."""
-        credentials = await self.settings.credentials(project_id, node.id)
+        credentials = StoredCredentials()
+        if found.has_credentials:
+            credentials = await self.settings.credentials(project_id, node.id)
 
         async def permitted() -> None:
             await self.require_permission(user_id, project_id, node)
 
         return Session(
-            family or families.generic,
+            found.family or families.generic,
             credentials,
             permitted,
-            families.of_console if family is None else None,
+            families.of_console if found.family is None else None,
         )
 
 
@@ -91,16 +98,22 @@ def find_family(
     node: Node, setting: DeviceSetting | None, template: Template | None, families: Families
 ) -> FoundFamily:
     """Find the family from all that is known before the console is looked at, the surest first."""
+    family, how = _family(node, setting, template, families)
+    return FoundFamily(family, how, setting is not None and setting.has_credentials)
+
+
+def _family(
+    node: Node, setting: DeviceSetting | None, template: Template | None, families: Families
+) -> tuple[Family | None, str]:
     if setting is not None and setting.family and (family := families.get(setting.family)):
-        return FoundFamily(family, "set for this node")
+        return family, "set for this node"
     if node.device_type and (family := families.declared(node.device_type)):
-        how = "node type" if node.device_type == node.type else "declared by the node"
-        return FoundFamily(family, how)
+        return family, "node type" if node.device_type == node.type else "declared by the node"
     if template is not None and template.device_type and (family := families.declared(template.device_type)):
-        return FoundFamily(family, "declared by the template")
+        return family, "declared by the template"
     if family := families.of_node_type(node.type):
-        return FoundFamily(family, "node type")
+        return family, "node type"
     names = [template.name] if template is not None else []
     if family := families.of_names([*names, *node.images]):
-        return FoundFamily(family, "name of the template or image")
-    return FoundFamily(None, "to be found from the console")
+        return family, "name of the template or image"
+    return None, "to be found from the console"

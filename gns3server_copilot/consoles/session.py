@@ -25,6 +25,8 @@ from gns3server_copilot.knowledge.schemas.family import Answer, ConsoleRules, Fa
 OWN_COMMAND_SECONDS = 10.0
 STEP_SECONDS = 60.0
 MAX_QUESTIONS = 6
+#: Lines at the beginning and the end of a long output among which a device's complaint may be.
+COMPLAINT_HEAD, COMPLAINT_TAIL = 60, 20
 
 #: Raises a CopilotError when the user may not use the console (any more); asked before every command.
 Permission = Callable[[], Awaitable[None]]
@@ -62,7 +64,8 @@ class Session:
         self._credentials = credentials
         self._permitted = permitted
         self._recognise = recognise
-        self._ready = False
+        #: the state in which commands have been typed so far; None before the session is prepared
+        self._usual_state: State | None = None
 
     @property
     def rules(self) -> ConsoleRules:
@@ -88,21 +91,21 @@ class Session:
         """Bring the console to a prompt at which commands can be typed. Raises ConsoleError that says what it shows."""
         screen = self.terminal.screen
         screen.forget_lines()
-        if self._ready and self.terminal.look().is_prompt and self.state is not State.SHELL:
+        seen = self.terminal.look()
+        if seen.is_prompt and seen.state is self._usual_state:
             return
-        await self._permitted()
         approach = Approach(self.terminal, self._credentials, self._family_from)
         await approach.to_prompt()
-        if approach.began_anew:
-            self._ready = False
         if self.state is State.USER and self.rules.privileged is not None:
             await approach.to_privileged(self.rules.privileged)
         self.found_in_config = self.state is State.CONFIG
-        if not self._ready and not self.found_in_config:
+        if self.found_in_config:
+            return
+        if self._usual_state is None or approach.began_anew:
             for command in self.rules.session:
                 line = await self.terminal.enter(command)
                 await self.terminal.answered(OWN_COMMAND_SECONDS, line=line)
-        self._ready = not self.found_in_config
+        self._usual_state = self.state
 
     async def run(self, command: str, seconds: float) -> Output:
         """Type one command and give what it printed, for at most so long; then it is interrupted.
@@ -177,7 +180,10 @@ class Session:
 
     def refusal(self, text: str) -> str | None:
         """Give the line by which the device refused what was typed, None when it did not."""
-        for line in text.splitlines():
+        lines = text.splitlines()
+        if len(lines) > COMPLAINT_HEAD + COMPLAINT_TAIL:
+            lines = lines[:COMPLAINT_HEAD] + lines[-COMPLAINT_TAIL:]
+        for line in lines:
             if any(pattern.search(line) for pattern in self.rules.errors) and not is_log(line):
                 return line.strip()
         return None

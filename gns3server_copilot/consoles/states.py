@@ -33,7 +33,7 @@ PROMPTS = (State.USER, State.PRIVILEGED, State.CONFIG, State.SHELL)
 
 #: A message of a device that was not asked for: time stamps, then a facility, a severity and a mnemonic; or a kernel's.
 LOG_LINE = re.compile(
-    r"^(?:[\w*.,:+ \-]{0,60}[:,] ?)?%{1,2}[A-Z0-9_]+(?:-[A-Z0-9_]+)*-\d-[A-Z0-9_]+"  # IOS, NX-OS, EOS, ASA
+    r"^(?:[\w*.,:+/ \[\]$%\-]{0,80}[:,\s])?%{1,2}[A-Z][A-Z0-9_]*(?:-[A-Z0-9_]+)*-\d-[A-Z0-9_]+"  # IOS, NX-OS, EOS, ASA
     r"|^(?:#|%)?\w{3} {1,2}\d{1,2} (?:\d{4} )?\d{2}:\d{2}:\d{2}\S*.{0,60}%{2}\d{2}[A-Z]"  # VRP, Comware
     r"|^\[ *\d+\.\d{4,}\] "  # Linux
     r"|^\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}\S* \S+:"  # FRR
@@ -48,7 +48,7 @@ LOG_BEGIN = re.compile(
 CONFIRM = re.compile(
     r"(?i)\[confirm\]\s*$"
     r"|[\[(<]\s*y(?:es)?\s*(?:/|\||or|,)\s*n(?:o)?\b[^\])>]{0,30}[\])>]\s*(?:\([^)]{0,20}\)|\[[^\]]{0,20}\])?\s*[:?]?\s*$"
-    r"|\[[^\]\n]{0,60}\]\s*[:?]\s*$|\w.{0,200}\?\s*$|(?:enter|choice|selection|continue)\b[^:]{0,60}:\s*$"
+    r"|\[[^\]\n]{0,60}\]\s*[:?]\s*$|[A-Za-z]{2,}[)'\"\]]?\s?\?\s*$|(?:enter|choice|selection|continue)\b[^:]{0,60}:\s*$"
 )
 #: What is printed while a machine starts; a key could stop it there.
 BOOTING = re.compile(

@@ -19,6 +19,7 @@ from gns3server_copilot.knowledge.schemas.family import Answer, ConsoleRules
 KNOWN_PROMPT_SECONDS = 0.008
 NEW_PROMPT_SECONDS = 0.05
 ASKED_SECONDS = 0.15
+QUESTION_SECONDS = 0.3
 #: A prompt that was followed by a message is asked for again after this silence.
 NUDGE_SECONDS = 0.3
 ECHO_SECONDS = 5.0
@@ -121,7 +122,8 @@ class Terminal:
                 if await self.still(KNOWN_PROMPT_SECONDS if seen.prompt == known else NEW_PROMPT_SECONDS):
                     return seen
             elif seen.state in ASKING:
-                if await self.still(min(ASKED_SECONDS, left)):
+                expected = seen.state is not State.QUESTION or questions
+                if await self.still(min(ASKED_SECONDS if expected else QUESTION_SECONDS, left)):
                     return seen
             elif self._nudged or not self._prompt_has_passed(line + 1, known):
                 await self.changed(left, now)
@@ -159,10 +161,11 @@ class Terminal:
         what was typed is erased then.
         """
         if text:
-            self.screen.forget_stream()
+            self.screen.begin_stream()
             self._typed = len(text)
             self.press(text)
             await self._see_echo(text)
+            self.screen.end_stream()
         position = self.screen.position
         await self._press_enter(position)
         self._typed = 0
@@ -236,11 +239,11 @@ class Terminal:
         """Tell whether the prompt has been there already and a message came after it."""
         if not known:
             return False
-        lines = [line for line in self.screen.since(first) if line]
+        lines = [line for line in self.screen.since(max(first, self.screen.position - LOOK_LINES)) if line]
         shown = self.look()
         if shown.state in PROMPTS and shown.typed:
             return begins_as_log(shown.typed)
-        for line in reversed(lines[-12:]):
+        for line in reversed(lines):
             rest = line.removeprefix(known)
             if rest != line and (not rest.strip() or begins_as_log(rest.strip())):
                 return True

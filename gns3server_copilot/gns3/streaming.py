@@ -41,6 +41,7 @@ async def streamed(app: ASGIApp, url: str, headers: Mapping[str, str]) -> AsyncI
     begun: asyncio.Queue[int | None] = asyncio.Queue()
     pieces: asyncio.Queue[bytes | None] = asyncio.Queue(WAITING_PIECES)
     asked = False
+    failure: Exception | None = None
 
     async def receive() -> MutableMapping[str, Any]:
         nonlocal asked
@@ -60,8 +61,12 @@ async def streamed(app: ASGIApp, url: str, headers: Mapping[str, str]) -> AsyncI
                 await pieces.put(None)
 
     async def call() -> None:
+        nonlocal failure
         try:
             await app(_scope(url, headers), receive, send)
+        except Exception as error:
+            failure = error
+            raise
         finally:
             begun.put_nowait(None)
             with suppress(asyncio.QueueFull):
@@ -70,6 +75,10 @@ async def streamed(app: ASGIApp, url: str, headers: Mapping[str, str]) -> AsyncI
     async def read() -> AsyncIterator[bytes]:
         while (piece := await _next(pieces, task)) is not None:
             yield piece
+        # an application that breaks off half-way may have ended its answer properly before
+        await asyncio.wait({task}, timeout=LEAVING_SECONDS)
+        if failure is not None:
+            raise failure
 
     task = asyncio.create_task(call())
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import logging
 import threading
@@ -20,6 +19,7 @@ from pydantic import ValidationError
 
 from gns3server_copilot.errors import CopilotError, InvalidRequestError
 from gns3server_copilot.llm.config import LLMConfig
+from gns3server_copilot.llm.importing import import_quickly
 from gns3server_copilot.llm.providers import PROVIDERS, Provider
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,8 @@ def create_base_model_with_tools(
 def optional_parameters(config: LLMConfig) -> list[str]:
     """Give the request parameters that can be left out when a provider refuses them, by the names it may use.
 
-    `reasoning_content` is the exception: it is left out or sent, whichever was not done (`providers.thoughts`).
+    Two are no parameters: `reasoning_content` is left out or sent, whichever was not done (`providers.thoughts`), and
+    ids of tool calls are written in another way (`providers.call_ids`).
     """
     return [
         *config.custom,
@@ -94,6 +95,7 @@ def optional_parameters(config: LLMConfig) -> list[str]:
         "num_ctx",
         "reasoning_content",
         "thinking",
+        "tool call id",
     ]
 
 
@@ -156,7 +158,7 @@ def _load(name: str) -> ModuleType:
             f"The package of the provider {name} is not installed. "
             f'An administrator can install it: pip install "{provider.install}"'
         )
-    module = importlib.import_module(provider.module)
+    module = import_quickly(provider.module)
     # The openai package sets levels of its own while it is imported, if the environment says so.
     for logger in TALKATIVE_LOGGERS:
         logging.getLogger(logger).setLevel(logging.WARNING)

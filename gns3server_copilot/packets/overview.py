@@ -12,7 +12,7 @@ from gns3server_copilot.packets.findings.base import Finding, Rows, merged
 from gns3server_copilot.packets.findings.registry import MODULES, find_all
 from gns3server_copilot.packets.findings.tcp import find as find_in_tcp
 from gns3server_copilot.packets.findings.traffic import fragments, one_way
-from gns3server_copilot.packets.rows import Row, rows_of
+from gns3server_copilot.packets.rows import Row, RowReader
 from gns3server_copilot.packets.survey import FRAGMENTS, Survey
 from gns3server_copilot.packets.tcp_feed import Repetitions
 from gns3server_copilot.packets.walk.frame import Frame
@@ -80,11 +80,12 @@ class Overview:
         if dissector is None:
             return []
         repeats = Repetitions()
+        reader = RowReader(dissector, self._survey.start)
         rows: list[Row] = []
         for frame in frames:
             if not repeats.is_repetition(frame, protocol):
                 try:
-                    rows += rows_of(frame, dissector, self._survey.start)
+                    rows += reader.rows(frame)
                 except Exception:
                     # whatever a broken packet makes a reader raise, it is the packet that is broken
                     continue

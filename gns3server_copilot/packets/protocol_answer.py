@@ -17,7 +17,7 @@ from gns3server_copilot.packets.findings.registry import find_all
 from gns3server_copilot.packets.findings.tcp import find as find_in_tcp
 from gns3server_copilot.packets.question import Question
 from gns3server_copilot.packets.reader import Capture
-from gns3server_copilot.packets.rows import ALIASES, FRAME_FIELDS, Row, frame_fields, rows_of
+from gns3server_copilot.packets.rows import ALIASES, FRAME_FIELDS, Row, RowReader, frame_fields
 from gns3server_copilot.packets.samples import Sample
 from gns3server_copilot.packets.survey import Survey
 from gns3server_copilot.packets.tcp import TcpTracker
@@ -93,13 +93,14 @@ class ProtocolQuestion:
     def _rows(self, frames: Iterable[Frame], budget: Budget) -> list[Row]:
         rows: list[Row] = []
         repeats = Repetitions()
+        reader = RowReader(self._dissector, self._survey.start)
         for count, frame in enumerate(frames):
             if not count % (INTERVAL // 10) and not budget.has_time():
                 break
             if repeats.is_repetition(frame, self.protocol):
                 continue
             try:
-                found = rows_of(frame, self._dissector, self._survey.start)
+                found = reader.rows(frame)
             except Exception:
                 # whatever a broken packet makes a reader raise, it is the packet that is broken
                 self._broken += 1

@@ -27,6 +27,9 @@ FRAME_FIELDS = {
     "frame.dport": "TCP or UDP destination port",
 }
 
+#: Different messages of one protocol that are remembered.
+MOST_REMEMBERED = 2_000
+
 #: Names that people know from Wireshark.
 ALIASES = {
     "frame.len": "frame.length",
@@ -60,19 +63,40 @@ class Row:
         return self.fields.get(name)
 
 
-def rows_of(frame: Frame, dissector: Dissector, first: int) -> list[Row]:
-    """Give the rows of every occurrence of the dissector's protocol in a frame.
+class RowReader:
+    """Takes one protocol's messages out of frames. Routers repeat their hellos, so those are taken apart once."""
 
-    `first` is the time of the capture's first frame. Raises whatever broken bytes make the reader raise.
-    """
-    rows = []
-    for index, layer in enumerate(frame.own_layers):
-        if layer.protocol == dissector.protocol:
-            data = frame.data[layer.start : layer.end]
-            vlans = tuple(u16(frame.data, one.start) & 0xFFF for one in frame.layers[:index] if one.protocol == "vlan")
-            for fields in dissector.read(data, Context(frame, index)):
-                rows.append(Row(frame.number, (frame.record.time - first) / SECOND, vlans, fields))
-    return rows
+    def __init__(self, dissector: Dissector, start: int) -> None:
+        self._dissector = dissector
+        self._start = start
+        self._read: dict[tuple[bytes, str, str], list[Fields]] = {}
+
+    def rows(self, frame: Frame) -> list[Row]:
+        """Give the rows of every occurrence of the protocol in a frame.
+
+        Raises whatever broken bytes make the protocol's reader raise.
+        """
+        rows = []
+        for index, layer in enumerate(frame.own_layers):
+            if layer.protocol == self._dissector.protocol:
+                vlans = tuple(
+                    [u16(frame.data, one.start) & 0xFFF for one in frame.layers[:index] if one.protocol == "vlan"]
+                )
+                time = (frame.record.time - self._start) / SECOND
+                for fields in self._fields(frame.data[layer.start : layer.end], Context(frame, index)):
+                    rows.append(Row(frame.number, time, vlans, fields))
+        return rows
+
+    def _fields(self, data: bytes, context: Context) -> list[Fields]:
+        if not self._dissector.repeats:
+            return self._dissector.read(data, context)
+        key = (data, context.source, context.destination)
+        known = self._read.get(key)
+        if known is None:
+            known = self._dissector.read(data, context)
+            if len(self._read) < MOST_REMEMBERED:
+                self._read[key] = known
+        return known
 
 
 def frame_fields(frame: Frame, first: int) -> Fields:

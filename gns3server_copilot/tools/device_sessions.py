@@ -41,7 +41,7 @@ async def device_session(context: ToolContext, device: Device) -> AsyncIterator[
             session = None
         if session is None:
             session = await consoles.session(
-                node, context.project.project_id, device.found.family, families_of(context), context.user.user_id
+                node, context.project.project_id, device.found, families_of(context), context.user.user_id
             )
             await session.attach(host, port)
             context.scope.keep(key, session, session.disconnect)

@@ -72,7 +72,7 @@ def search_fields(query: str, protocol: str | None, knowledge: Knowledge) -> lis
     for entry in knowledge.of(Protocol).entries:
         if protocol in (None, entry.key):
             fields += [(entry.key, f"{entry.key}.{name}", meaning) for name, meaning in entry.value.fields.items()]
-    words = query.casefold().replace("_", " ").split()
+    words = query.casefold().replace("_", " ").replace(".", " ").split()
     scored = []
     for key, name, meaning in fields:
         told = f"{name.replace('_', ' ').replace('.', ' ')} {meaning}".casefold()
@@ -80,8 +80,8 @@ def search_fields(query: str, protocol: str | None, knowledge: Knowledge) -> lis
             scored.append((_rank(words, name), name, key, meaning))
     if not scored:
         names = [name for _, name, _ in fields]
-        close = set(difflib.get_close_matches(query.casefold(), names, MAX_NEAR, 0.4))
-        scored = [((9, 0), name, key, meaning) for key, name, meaning in fields if name in close]
+        close = difflib.get_close_matches(query.casefold(), names, MAX_NEAR, 0.4)
+        scored = [((close.index(name), 0), name, key, meaning) for key, name, meaning in fields if name in close]
     return [_told(name, key, meaning) for _, name, key, meaning in sorted(scored)[:MAX_FOUND]]
 
 

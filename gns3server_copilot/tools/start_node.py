@@ -119,7 +119,7 @@ class _Starter:
         if sighting.closed:
             return "Its console does not answer: connecting to it failed, or it was closed."
         if change.before != "stopped" and sighting.silent:
-            return "Its console is silent, as that of an idle device is to whoever comes later."
+            return "Its console is silent, as that of an idle device is."
         if sighting.silent:
             return f"Its console has shown nothing in {sighting.seconds:g} s."
         return f"It is still booting after {sighting.seconds:g} s: start it again to wait on."
@@ -132,7 +132,10 @@ def _how_it_was(change: PowerChange) -> str:
 
 
 def _seen(sighting: Sighting) -> dict[str, Any]:
-    told: dict[str, Any] = {"ready": sighting.sign in (Sign.PROMPT, Sign.QUESTION)}
+    told: dict[str, Any] = {}
+    if not sighting.silent or sighting.closed or sighting.sign is not None:
+        # of a silent console nobody can say
+        told["ready"] = sighting.sign in (Sign.PROMPT, Sign.QUESTION)
     if sighting.sign is not None:
         told["console_shows"] = str(sighting.sign)
     if sighting.last_lines:

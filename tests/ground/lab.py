@@ -122,8 +122,12 @@ class Lab:
         console = await self._start_router(name, prefix, ports, config)
         return await self.cloud(name, console, [f"{prefix}{n}" for n in range(ports)])
 
-    async def cloud(self, name: str, console: int | None = None, interfaces: Sequence[str] = ()) -> Node:
+    async def cloud(
+        self, name: str, console: int | None = None, interfaces: Sequence[str] = (), device_type: str = ""
+    ) -> Node:
         """Add a cloud node with these host interfaces; `console` is a port on loopback that it shows as its own.
+
+        `device_type` is what its properties declare.
 
         This is how a scripted device gets into a project: `await lab.cloud("R1", device.port)`.
         """
@@ -135,6 +139,8 @@ class Lab:
             udp = {"lport": 1, "rhost": "127.0.0.1", "rport": 1}
             mapping = [{"name": "unused", "port_number": 0, "type": "udp", **udp}]
         body: dict[str, Any] = {"node_type": "cloud", "name": name, "properties": {"ports_mapping": mapping}}
+        if device_type:
+            body["properties"]["device_type"] = device_type
         if console is not None:
             body |= {"console": console, "console_type": "telnet"}
             body["properties"] |= {

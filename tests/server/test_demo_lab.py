@@ -22,9 +22,14 @@ from scapy.layers.l2 import ARP
 from scapy.packet import Packet
 from scapy.utils import rdpcap
 
+from gns3server_copilot.consoles.configuring import configure
+from gns3server_copilot.consoles.credentials import StoredCredentials
+from gns3server_copilot.consoles.session import Session
 from gns3server_copilot.demo.keeper import processes_at_home
 from gns3server_copilot.demo.lab import CAPTURE_FILE, Lab, build_lab, exchange_traffic
 from gns3server_copilot.demo.server import DemoServer, run_server
+from gns3server_copilot.knowledge.loader import packaged_knowledge
+from gns3server_copilot.knowledge.schemas.family import Family
 from tests.ground.console import open_console
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -242,7 +247,9 @@ async def test_killed_keeper_leaves_nothing_either():
 
 
 async def test_demo_answers_keeps_running_and_goes_without_a_trace(tmp_path: Path):
-    command = [sys.executable, "-m", "gns3server_copilot.cli", "demo", "--once", "/topology", "--keep"]
+    questions = ("/create 1 vpcs", "connect PC3 to R1", "start PC3", "/topology")
+    asked = [word for question in questions for word in ("--once", question)]
+    command = [sys.executable, "-m", "gns3server_copilot.cli", "demo", *asked, "--keep"]
     environment = os.environ | {"HOME": str(tmp_path)}
     process = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.PIPE, start_new_session=True, env=environment
@@ -257,6 +264,9 @@ async def test_demo_answers_keeps_running_and_goes_without_a_trace(tmp_path: Pat
     assert "The devices are scripted" in shown
     for name in ("R1", "R2", "PC1", "PC2"):
         assert re.search(rf"^\| {name} .* started ", shown, re.MULTILINE)
+    for done in ("create_gns3_node", "create_gns3_link", "start_gns3_node"):
+        assert f"✓ {done}: 1 of 1" in shown
+    assert re.search(r"^\| PC3 .* started .* prompt .*PC3>", shown, re.MULTILINE)
     told = dict(re.findall(r"^ +(API|user|password) +(\S+)$", shown, re.MULTILINE))
     login = {"username": told["user"], "password": told["password"]}
     async with httpx.AsyncClient(timeout=30) as client:
@@ -265,3 +275,29 @@ async def test_demo_answers_keeps_running_and_goes_without_a_trace(tmp_path: Pat
     process.terminate()
     assert await process.wait() == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_sessions_read_and_configure_its_devices(demo: Demo) -> None:
+    families = packaged_knowledge().of(Family)
+
+    async def always() -> None:
+        pass
+
+    router = Session(families["cisco_ios"], StoredCredentials(), always)
+    await router.attach("127.0.0.1", demo.lab.consoles["R1"])
+    try:
+        output = await router.run("show ip interface brief", PATIENCE)
+        assert output.error is None and "GigabitEthernet0/0" in output.text
+        assert (await router.run("show nonsense", PATIENCE)).refused
+        lines = ["interface Gi0/2", "description by a session"]
+        done = await configure(router, lines, stop_at_error=True, save=True, seconds=PATIENCE)
+        assert (done.error, done.saved) == (None, True)
+        assert done.diff is not None and "description by a session" in done.diff
+    finally:
+        await router.close()
+    pc = Session(families["vpcs"], StoredCredentials(), always)
+    await pc.attach("127.0.0.1", demo.lab.consoles["PC1"])
+    try:
+        assert "84 bytes from" in (await pc.run("ping 192.168.2.10 -c 2", PATIENCE)).text
+    finally:
+        await pc.close()

@@ -24,7 +24,7 @@ from gns3server_copilot.llm.usage import UsageStore
 from gns3server_copilot.settings import Settings
 from tests.ground.lab_tools import compute_settings
 from tests.ground.ports import PortBlock, reserve_ports
-from tests.ground.server import ADMIN, merge, write_config
+from tests.ground.server import ADMIN, Sections, merge, write_config
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -51,15 +51,18 @@ class InProcessServer:
 
 
 @contextlib.asynccontextmanager
-async def running_app(home: Path) -> AsyncIterator[InProcessServer]:
-    """Run the application in this event loop. Only once in a process: gns3-server keeps its state in singletons."""
+async def running_app(home: Path, conf: Sections | None = None) -> AsyncIterator[InProcessServer]:
+    """Run the application in this event loop. Only once in a process: gns3-server keeps its state in singletons.
+
+    `conf` overrides settings of gns3_server.conf.
+    """
     from gns3server.config import Config
 
     ports = reserve_ports()
     password = secrets.token_urlsafe(12)
     # Config notes its file's path and takes everything else from there
     Config.reset()
-    Config.instance(files=[str(_configuration(home, ports, password))])
+    Config.instance(files=[str(_configuration(home, ports, password, conf or {}))])
     from gns3server.api.server import app
     from gns3server.compute.port_manager import PortManager
 
@@ -154,7 +157,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _configuration(home: Path, ports: PortBlock, password: str) -> Path:
+def _configuration(home: Path, ports: PortBlock, password: str, conf: Sections) -> Path:
     folder = home / "GNS3"
     secrets_dir = home / "secrets"
     secrets_dir.mkdir(parents=True)
@@ -178,5 +181,6 @@ def _configuration(home: Path, ports: PortBlock, password: str) -> Path:
         "Qemu": {"enable_hardware_acceleration": False},
     }
     merge(sections, compute_settings(home / "lab-tools"))
+    merge(sections, conf)
     write_config(path, sections)
     return path

@@ -23,8 +23,8 @@ class ConfigJudge:
     def __init__(self, guard: FamilyGuard) -> None:
         self._guard = guard
         self._depth = 0
-        characters = guard.rules.config.characters
-        self._bad = re.compile(f"[{re.escape(characters)}]") if characters else None
+        characters = "".join(map(re.escape, "`" + guard.rules.config.characters))
+        self._bad = re.compile(rf"[{characters}]|\$\(")
 
     def judge(self, line: str, *, last: bool) -> Verdict:
         """Judge a normalised line; `last` says that only comments follow."""
@@ -32,7 +32,7 @@ class ConfigJudge:
         for mark in guard.rules.comments:
             if line.startswith(mark):
                 return allowed(mark)
-        if self._bad and (bad := self._bad.search(line)):
+        if bad := self._bad.search(line):
             return refused(line, reasons.character(bad[0]))
         if has_open_quote(line, guard.rules.config.quotes):
             return refused(line, reasons.OPEN_QUOTE)
@@ -58,6 +58,8 @@ class ConfigJudge:
                 return refused(line, reasons.because(words[peeled], line, "modes"))
         if guard.rules.config.allow and not self._is_known(readings):
             return refused(line, reasons.UNKNOWN_CONFIG)
+        if not self._depth and guard.inside.find(readings[-1]) is not None:
+            return refused(line, reasons.OUTSIDE)
         if guard.rules.config.tree and len(readings) > 1:
             branch = list(takewhile(lambda word: word not in PLACES, readings[-1]))
             if rule := guard.config_refused.could_lead_into(branch):

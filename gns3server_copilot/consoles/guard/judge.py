@@ -68,6 +68,9 @@ def _short(verdict: Verdict) -> Verdict:
 
 
 def _config_judge(guard: FamilyGuard) -> Callable[[str, bool], Verdict]:
+    config = guard.rules.config
+    if not (config.refuse or config.allow or config.programs):
+        return lambda line, last: refused(line, reasons.NO_RULES)
     if guard.rules.language == "words":
         words = ConfigJudge(guard)
         return lambda line, last: words.judge(line, last=last)

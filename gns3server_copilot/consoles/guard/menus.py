@@ -124,6 +124,8 @@ def _judge_read(guard: FamilyGuard, line: str, words: Sequence[str]) -> Verdict:
     condition = next((index for index, word in enumerate(rest) if word.lower() == "where"), len(rest))
     if bad := next((word for word in rest if BAD_PARAMETER.fullmatch(word)), None):
         return refused(line, f"`{bad}` writes a file or never ends. Leave it out.")
+    if command := next((word for word in rest[:condition] if word.lower() in guard.rules.read.commands), None):
+        return refused(line, f"`{command}` is a command of its own. Send it on a line of its own.")
     try:
         checked = programs.checked(full[-1], program, rest[:condition], abbreviations=True)
     except programs.NotAllowedError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gns3server_copilot.consoles.guard.family import KnownProgram
 from gns3server_copilot.knowledge.guard_patterns import fits_values
@@ -34,7 +34,9 @@ def checked(name: str, program: KnownProgram, tokens: Sequence[str], *, abbrevia
         tests = program.options[option].values
         values = [attached] if attached is not None else list(tokens[position : position + len(tests)])
         position += 0 if attached is not None else len(values)
-        if not fits_values(tests, values):
+        # a device that takes the first of them for a host would take the second for the option
+        named = abbreviations and any(_names(value.lower(), program.options) for value in values)
+        if named or not fits_values(tests, values):
             raise NotAllowedError(_wrong_value(name, program, option))
         sent += [option + values[0]] if option.endswith("=") else [option, *values]
     if bad := next((word for word in plain if word in program.rules.without), ""):
@@ -42,7 +44,7 @@ def checked(name: str, program: KnownProgram, tokens: Sequence[str], *, abbrevia
     needs = program.rules.needs
     if needs and not plain and not given.intersection(needs):
         raise NotAllowedError(program.usage)
-    if not any(words.matches(plain, abbreviations=False) for words in program.words):
+    if not program.takes(plain):
         raise NotAllowedError(program.usage)
     missing = {option: value for option, value in program.rules.add.items() if option not in given}
     added = [word for option, value in missing.items() for word in _added(option, value)]
@@ -72,6 +74,10 @@ def _option(name: str, program: KnownProgram, token: str, abbreviations: bool) -
         if near:
             raise NotAllowedError(f"`{token}` can mean {', '.join(near)}. Write the word in full.")
     return None, None
+
+
+def _names(word: str, options: Iterable[str]) -> bool:
+    return any(option.startswith(word) for option in options)
 
 
 def _added(option: str, value: str) -> list[str]:

@@ -68,16 +68,18 @@ class Dissector:
     protocol: str
     fields: tuple[str, ...]
     read: Reader
+    #: whether equal bytes between equal addresses always give equal fields, and reading them takes long
+    repeats: bool = False
 
 
 DISSECTORS: dict[str, Dissector] = {}
 
 
-def dissects(protocol: str, fields: str) -> Callable[[Reader], Reader]:
-    """Register a reader with the names of its fields, separated by spaces."""
+def dissects(protocol: str, fields: str, *, repeats: bool = False) -> Callable[[Reader], Reader]:
+    """Register a reader with the names of its fields, separated by spaces; `repeats` as in Dissector."""
 
     def register(reader: Reader) -> Reader:
-        DISSECTORS[protocol] = Dissector(protocol, tuple(fields.split()), reader)
+        DISSECTORS[protocol] = Dissector(protocol, tuple(fields.split()), reader, repeats)
         return reader
 
     return register

@@ -20,6 +20,7 @@ EXTERNAL_SECTION = 20
     "eigrp",
     "opcode is_ack as_number src dst k1 k2 k3 k4 k5 k_values hold_time routes unreachable seq ack auth ios_version "
     "eigrp_version stub goodbye",
+    repeats=True,
 )
 def eigrp(data: bytes, context: Context) -> list[Fields]:
     """The header and what its parameters and routes say."""

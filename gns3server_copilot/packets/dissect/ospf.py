@@ -24,7 +24,7 @@ COMMON = (
 )
 
 
-@dissects("ospf", f"{COMMON} auth_type auth_type_name auth_key_id auth_sequence mask stub nssa")
+@dissects("ospf", f"{COMMON} auth_type auth_type_name auth_key_id auth_sequence mask stub nssa", repeats=True)
 def ospf(data: bytes, context: Context) -> list[Fields]:
     """OSPFv2."""
     packet = layers.OSPF_Hdr(data)
@@ -42,7 +42,7 @@ def ospf(data: bytes, context: Context) -> list[Fields]:
     return [found]
 
 
-@dissects("ospfv3", f"{COMMON} instance interface_id")
+@dissects("ospfv3", f"{COMMON} instance interface_id", repeats=True)
 def ospfv3(data: bytes, context: Context) -> list[Fields]:
     """OSPFv3."""
     packet = layers.OSPFv3_Hdr(data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +12,7 @@ from gns3server_copilot.consoles.device_settings import DeviceSettings
 from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.gns3.host import compute_host
-from gns3server_copilot.gns3.privileges import has_privilege_now
+from gns3server_copilot.gns3.privileges import Privileges
 from gns3server_copilot.llm.keys import KeyRing
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
@@ -98,7 +97,7 @@ async def device_lab(
     """Give such a project; its devices end with the block."""
     app: Any = server.app
     settings = DeviceSettings(app.state._db_engine, KeyRing(secrets))
-    consoles = Consoles(settings, functools.partial(has_privilege_now, app), compute_host)
+    consoles = Consoles(settings, Privileges(app), compute_host)
     context = ToolContext(project, user, Mode.LAB_AUTOMATION, client, Settings(), consoles=consoles)
     lab = DeviceLab(server, context)
     async with lab._stack:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -13,15 +12,18 @@ import pytest
 
 from gns3server_copilot.consoles.device_settings import DeviceSettings
 from gns3server_copilot.consoles.service import Consoles
+from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3 import power
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.gns3.host import compute_host
-from gns3server_copilot.gns3.privileges import has_privilege_now
+from gns3server_copilot.gns3.privileges import Privileges
+from gns3server_copilot.gns3.topology import parse_node
 from gns3server_copilot.llm.keys import KeyRing
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools import start_node
+from gns3server_copilot.tools.asked_nodes import not_reached
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.dispatch import execute
 from tests.ground.server import ADMIN
@@ -44,7 +46,7 @@ def consoles(app_server: InProcessServer, tmp_path: Path) -> Consoles:
     """The server's consoles."""
     app: Any = app_server.app
     settings = DeviceSettings(app.state._db_engine, KeyRing(tmp_path))
-    return Consoles(settings, functools.partial(has_privilege_now, app), compute_host)
+    return Consoles(settings, Privileges(app), compute_host)
 
 
 @pytest.fixture
@@ -150,7 +152,7 @@ async def test_what_runs_already_is_success_and_not_waited_for_long(context: Too
     assert response["metadata"]["execution_time"] < 30
     again = told((await execute(START, {"nodes": ["PC1"]}, context))["data"][0])
     # the banner was read before: an idle console shows nothing to a newcomer
-    assert again["ready"] is False
+    assert "ready" not in again
     assert "silent" in again["note"]
     assert await status_of(context, node) == "started"
 
@@ -293,6 +295,28 @@ async def test_a_start_without_an_answer_in_time_is_looked_at(
     await door.idle.wait()
 
 
+async def test_a_start_that_hangs_in_the_server_is_said_without_waiting_for_it(
+    context: ToolContext, add: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gns3server.controller.node import Node
+
+    let_go = asyncio.Event()
+
+    async def hang(self: Node, data: Any = None) -> None:
+        await let_go.wait()
+
+    monkeypatch.setattr(Node, "start", hang)
+    monkeypatch.setattr(power, "POWER_SECONDS", 1.0)
+    monkeypatch.setattr(power, "SETTLE_SECONDS", 0.5)
+    await add("vpcs", "PC1")
+    response = await execute(START, {"nodes": ["PC1"]}, context)
+    assert response["data"][0]["error"] == (
+        "gns3-server has not answered in time; PC1 is stopped now. Read its status before trying again."
+    )
+    assert response["metadata"]["execution_time"] < 20
+    let_go.set()
+
+
 async def test_an_auditor_is_refused_item_by_item_and_nothing_changes(
     app_server: InProcessServer, app_accounts: Accounts, context: ToolContext, context_of: Any, add: Any
 ) -> None:
@@ -316,6 +340,37 @@ async def test_a_user_with_a_role_on_the_project_may_start_and_see_the_console(
     user = await app_accounts.make_user(role="User", on=context.project)
     plain = context_of(app_server.app, user)
     assert told((await execute(START, {"nodes": ["PC1"]}, plain))["data"][0])["ready"]
+
+
+async def test_a_node_without_a_text_console_is_started_and_not_waited_for(context: ToolContext, add: Any) -> None:
+    node = await add("qemu", "R1")
+    path = f"/projects/{context.project.project_id}/nodes/{node['node_id']}"
+    await context.gns3.put(path, {"console_type": "vnc"})
+    result = told((await execute(START, {"nodes": ["R1"]}, context))["data"][0])
+    assert result["status"] == "started"
+    assert result["note"] == "Its console is of type vnc; only telnet consoles have a command line."
+    assert "ready" not in result
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "reached"),
+    [
+        ("started", None, True),
+        ("started", GNS3Error("no answer", 408), True),
+        ("started", GNS3Error("broken", 500), True),
+        # what gns3-server says of a QEMU machine whose console did not come up
+        ("started", GNS3Error("Could not start Telnet QEMU console", 409), False),
+        ("stopped", None, False),
+    ],
+)
+async def test_a_refusal_counts_whatever_the_status_says(status: str, error: GNS3Error | None, reached: bool) -> None:
+    raw = {"node_id": "n", "name": "R1", "node_type": "qemu", "status": status}
+    change = power.PowerChange(power.Power.START, parse_node(raw), "stopped", error)
+    assert change.reached is reached
+    if error is not None and error.status == 409:
+        assert not_reached(change, "R1") == (
+            "Could not start Telnet QEMU console. GNS3 shows it as started all the same."
+        )
 
 
 async def test_an_abort_ends_the_waiting_but_not_the_start(

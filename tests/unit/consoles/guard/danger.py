@@ -59,3 +59,26 @@ def danger(language: str, line: str) -> str:
     if words[0] in ("ping", "ping6") and any(int(count) > 20 for count in COUNTS[language].findall(line)):
         return "an unbounded ping"
     return ""
+
+
+#: What no configuration line may begin with after words such as no and set, whatever the family.
+CONFIG_VERBS = {
+    *("reload", "reboot", "halt", "poweroff", "erase", "format", "write", "system-view", "username", "aaa", "alias"),
+    *("bash", "python", "tclsh", "guestshell", "sudo", "su", "request", "telnet", "ssh"),
+}
+BEFORE = {"do", "run", "no", "undo", "default"}
+
+
+def config_danger(language: str, line: str) -> str:
+    """Give what is dangerous in a line that the configuration tool would send, or "" ."""
+    if found := re.search(r"[`\x00-\x1f\x7f-\U0010ffff]|\$\(", line):
+        return f"the character {found[0]!r}"
+    words = line.lower().split()
+    if language == "menus":
+        flat = {part for word in words for part in word.split("/")}
+        return "".join(sorted(flat & {"reboot", "shutdown", "reset-configuration", "fetch", "import", "execute"}))
+    if language == "shell":
+        return words[0].rpartition("/")[2] if words[0].rpartition("/")[2] in set(VERBS["shell"].split()) else ""
+    while len(words) > 1 and words[0] in BEFORE:
+        words = words[1:]
+    return words[0] if words and words[0] in CONFIG_VERBS else ""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gns3server_copilot.consoles.guard import judge_config, judge_read, judge_vpcs
-from tests.unit.consoles.guard.danger import danger
+from tests.unit.consoles.guard.danger import config_danger, danger
 from tests.unit.consoles.guard.tables import FAMILIES, LINES, family_guard, family_rules, rows
 
 PREFIXES = ("do", "run", "no", "undo", "default", "DO", "do do", "no no", "do no", "undo run")
@@ -135,6 +135,21 @@ def test_whatever_is_allowed_is_harmless(family, pieces, joiner):
         assert danger(family_rules(family).language, verdict.line) == ""
         again = judge_read(family_guard(family), verdict.line)
         assert again.allowed and again.line == verdict.line
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_whatever_is_allowed_to_configure_is_harmless(family):
+    """Lines of the tables with some of their words exchanged, most of which no device knows."""
+    randomness = random.Random(family)
+    lines = [row.line for row in rows(family) if row.section == "config" and "\n" not in row.line]
+    words = [*PREFIXES, *UNUSUAL, *re.findall(r"\S+", PIECES), *(word for line in lines for word in line.split())]
+    for line in lines * 6:
+        mixed = line.split()
+        for _ in range(randomness.randint(1, 3)):
+            place = randomness.randrange(len(mixed) + 1)
+            mixed[place : place + randomness.randint(0, 1)] = [randomness.choice(words)]
+        for verdict in judge_config(family_guard(family), " ".join(mixed)):
+            assert not verdict.allowed or config_danger(family_rules(family).language, verdict.line) == "", verdict
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)

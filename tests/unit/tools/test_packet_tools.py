@@ -1,0 +1,98 @@
+"""Field search and protocol knowledge, as the model asks for them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from gns3server_copilot.schemas.identity import ProjectRef, User
+from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.settings import Settings
+from gns3server_copilot.tools.base import ToolContext
+from gns3server_copilot.tools.dispatch import execute
+from gns3server_copilot.tools.packet_text import tidy, without_secrets
+
+NOTHING: Any = None
+
+
+def context(mode: Mode = Mode.TEACHING) -> ToolContext:
+    """A context for calls that do not reach gns3-server."""
+    return ToolContext(ProjectRef("p", "lab", "/nowhere"), User("u", "ann", False), mode, NOTHING, Settings())
+
+
+async def search(query: str, **arguments: Any) -> list[dict[str, Any]]:
+    """The fields found."""
+    asked = {"action": "search_fields", "query": query, **arguments}
+    response = await execute("packet_analysis", asked, context())
+    assert response["success"], response
+    found = json.loads(response["data"][0]["result"])
+    assert isinstance(found, list)
+    return found
+
+
+async def test_fields_are_found_by_words_of_their_names_and_meanings() -> None:
+    assert [one["field"] for one in await search("dead interval")][:2] == ["ospf.dead_interval", "ospfv3.dead_interval"]
+    assert "cdp.native_vlan" in [one["field"] for one in await search("untagged frames", protocol="cdp")]
+    assert (await search("frame.number"))[0]["field"] == "frame.number"
+    assert len(await search("s")) == 40
+    assert (await search("ospf.helo_intervall"))[0]["field"] == "ospf.hello_interval"
+
+
+async def test_a_search_without_result_or_query_says_so() -> None:
+    for arguments, words in (
+        ({"query": "zzzz qqqq"}, "No field fits"),
+        ({}, "What to look for?"),
+        ({"query": "a", "protocol": "nonsense"}, "no protocol called nonsense"),
+    ):
+        response = await execute("packet_analysis", {"action": "search_fields", **arguments}, context())
+        assert not response["success"]
+        assert words in json.dumps(response)
+
+
+async def test_protocols_are_listed_told_and_searched() -> None:
+    listed = await execute("packet_analysis_skills", {}, context())
+    assert listed["total"] >= 48
+    told = await execute("packet_analysis_skills", {"action": "get", "protocol": "OSPF"}, context())
+    skill = json.loads(told["data"][0]["result"])
+    assert "hello_interval" in skill["fields"]
+    assert {"field": "type", "op": "eq", "value": "Hello"} in skill["conditions"][0]["where"]
+    found = await execute("packet_analysis_skills", {"action": "search", "query": "native vlan"}, context())
+    assert "CDP: check cdp_native_vlan_mismatch" in [item["name"] for item in found["data"]]
+    for arguments in ({"action": "get"}, {"action": "search"}, {"action": "search", "query": "qqqq"}):
+        assert not (await execute("packet_analysis_skills", arguments, context()))["success"]
+
+
+async def test_the_filter_tool_belongs_to_one_mode() -> None:
+    response = await execute("manage_gns3_packet_filter", {"action": "get", "link": "R1-R2"}, context())
+    assert "does not belong to this mode" in response["error"]
+
+
+def test_what_packets_say_is_made_fit_for_a_model() -> None:
+    raw = {
+        "na\nme": "\x1b[31mred\x1b[0m\r\nIgnore\u202e this",
+        "many": list(range(60)),
+        "long": "x" * 1000,
+        "number": 5,
+    }
+    clean = tidy(raw)
+    assert clean["na me"] == "red Ignore this"
+    assert clean["many"][-1] == "… 20 more"
+    assert len(clean["long"]) == 240
+    assert clean["number"] == 5
+
+
+def test_secrets_of_protocols_are_hidden_and_can_still_be_compared() -> None:
+    packets = [
+        {"number": 1, "community": "s3cret"},
+        {"number": 2, "community": "s3cret"},
+        {"number": 3, "oids": ["1.3"]},
+    ]
+    answer = {"protocol": "snmp", "facts": {"communities": ["s3cret"], "versions": {"v1": 2}}, "packets": packets}
+    hidden = without_secrets(answer)
+    assert "s3cret" not in json.dumps(hidden)
+    assert hidden["packets"][0]["community"] == hidden["packets"][1]["community"] == hidden["facts"]["communities"][0]
+    assert hidden["packets"][2] == packets[2]
+    assert without_secrets({"protocol": "bgp", "facts": {"communities": ["1:2"]}}) == {
+        "protocol": "bgp",
+        "facts": {"communities": ["1:2"]},
+    }
