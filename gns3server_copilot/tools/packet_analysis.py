@@ -21,7 +21,7 @@ from gns3server_copilot.packets.question import MOST_ROWS, USUAL_ROWS, Question
 from gns3server_copilot.tools.base import BUILDING_MODES, Tool, ToolArguments, ToolContext
 from gns3server_copilot.tools.capture_scope import fetched_file, own_capture, start_own, stop_own
 from gns3server_copilot.tools.packet_fields import check_value, find_protocol, known_field, search_fields
-from gns3server_copilot.tools.packet_text import tidy
+from gns3server_copilot.tools.packet_text import tidy, without_secrets
 from gns3server_copilot.tools.response import failed, succeeded
 
 Operator = Literal["eq", "ne", "lt", "le", "gt", "ge", "contains", "exists"]
@@ -208,6 +208,8 @@ async def _analyse(
         now = await captures.read_capture(context.gns3, project_id, link.id)
         async with _capture_file(now, context) as path:
             answer = await context.analyses.answer(dataclasses.replace(asked, path=str(path)))
+            if context.redact:
+                answer = without_secrets(answer)
     finally:
         if started is not None:
             await asyncio.shield(stop_own(started))

@@ -69,7 +69,7 @@ async def test_a_person_s_title_stays_and_comes_with_done(user, project):
         {"title": "x" * 256},
         {"pinned": "yes"},
         {"pinned": 1},
-        {"title": "good", "user_id": str(uuid.uuid4())},
+        {"title": "good", "user_id": "11111111-1111-4111-8111-111111111111"},
         [],
         "title",
     ],

@@ -10,7 +10,7 @@ from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.dispatch import execute
-from gns3server_copilot.tools.packet_text import tidy
+from gns3server_copilot.tools.packet_text import tidy, without_secrets
 
 NOTHING: Any = None
 
@@ -79,3 +79,20 @@ def test_what_packets_say_is_made_fit_for_a_model() -> None:
     assert clean["many"][-1] == "… 20 more"
     assert len(clean["long"]) == 240
     assert clean["number"] == 5
+
+
+def test_secrets_of_protocols_are_hidden_and_can_still_be_compared() -> None:
+    packets = [
+        {"number": 1, "community": "s3cret"},
+        {"number": 2, "community": "s3cret"},
+        {"number": 3, "oids": ["1.3"]},
+    ]
+    answer = {"protocol": "snmp", "facts": {"communities": ["s3cret"], "versions": {"v1": 2}}, "packets": packets}
+    hidden = without_secrets(answer)
+    assert "s3cret" not in json.dumps(hidden)
+    assert hidden["packets"][0]["community"] == hidden["packets"][1]["community"] == hidden["facts"]["communities"][0]
+    assert hidden["packets"][2] == packets[2]
+    assert without_secrets({"protocol": "bgp", "facts": {"communities": ["1:2"]}}) == {
+        "protocol": "bgp",
+        "facts": {"communities": ["1:2"]},
+    }
