@@ -13,6 +13,8 @@ Changed functions, each with its own containment (a check that fails turns that 
     is_safe_path (both file APIs)    refuses the chat database's folder, for reading and writing
     controller.project's             refuses a project's path in that folder
     check_path_allowed
+    start_packet_capture             refuses a capture's file in that folder, which would be written and then read
+    (both NIO classes)
     the compute's _hash_file         leaves that folder out of its lists of files
     export_project._is_exportable    leaves it out of exports and snapshots
     import_project's ZipFile         drops what would be unpacked into it from archives, snapshots included
@@ -25,9 +27,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import inspect
 import logging
-import types
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -44,11 +44,11 @@ from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
 from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.errors import UnavailableError
-from gns3server_copilot.gns3.archives import filtered
 from gns3server_copilot.gns3.host import project_folders, wake_notification_streams
+from gns3server_copilot.gns3.protections import PROTECTIONS, change_once
 from gns3server_copilot.llm import scrubbing
 from gns3server_copilot.settings import Settings, load_settings
-from gns3server_copilot.storage.location import DIRECTORY, is_in_chats
+from gns3server_copilot.storage.location import is_in_chats
 
 if TYPE_CHECKING:
     from gns3server_copilot.knowledge.base import KnowledgeBase
@@ -234,9 +234,12 @@ async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
     while not app.state.exiting:  # noqa: ASYNC110
         await asyncio.sleep(EXITING_CHECK_SECONDS)
     manager.stop_turns("The server is stopping.")
-    while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
-        wake_notification_streams()
-        await asyncio.sleep(EXITING_CHECK_SECONDS)
+    try:
+        while True:  # until the lifespan ends, for which uvicorn waits until the last stream has
+            wake_notification_streams()
+            await asyncio.sleep(EXITING_CHECK_SECONDS)
+    except Exception:
+        log.exception("GNS3 Copilot: gns3-server's streams could not be woken, so its stop takes longer")
 
 
 async def _load_early(knowledge: KnowledgeBase) -> None:
@@ -249,27 +252,26 @@ async def _load_early(knowledge: KnowledgeBase) -> None:
 
 
 def _change_host() -> None:
-    for change in (
-        _close_chats_before_project_close,
-        _close_chats_before_project_delete,
-        _close_chats_before_project_duplicate,
-        _keep_file_apis_out,
-        _keep_projects_out,
-        _leave_chats_out_of_lists,
-        _leave_chats_out_of_exports,
-        _leave_chats_out_of_duplicates,
-        _drop_chats_from_imports,
-    ):
+    changes: dict[str, Callable[[], None]] = {
+        change.__name__: change
+        for change in (
+            _close_chats_before_project_close,
+            _close_chats_before_project_delete,
+            _close_chats_before_project_duplicate,
+        )
+    }
+    changes |= {protect.__name__: functools.partial(protect, _is_chats) for protect in PROTECTIONS}
+    for name, change in changes.items():
         try:
             change()
         except Exception:
-            log.exception("GNS3 Copilot: %s failed, so this protection is off", change.__name__)
+            log.exception("GNS3 Copilot: %s failed, so this protection is off", name)
 
 
 def _close_chats_before_project_close() -> None:
     from gns3server.controller.project import Project
 
-    _change(Project, "close", ["self", "ignore_notification"], _with_chats_closed("The project was closed."))
+    change_once(Project, "close", ["self", "ignore_notification"], _with_chats_closed("The project was closed."))
 
 
 def _close_chats_before_project_delete() -> None:
@@ -278,7 +280,7 @@ def _close_chats_before_project_delete() -> None:
     def change(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         return _with_chats_closed("The project was deleted.")(_with_devices_forgotten(original))
 
-    _change(Project, "delete", ["self"], change)
+    change_once(Project, "delete", ["self"], change)
 
 
 def _with_devices_forgotten(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -298,7 +300,7 @@ def _close_chats_before_project_duplicate() -> None:
     from gns3server.controller.project import Project
 
     parameters = ["self", "name", "reset_mac_addresses"]
-    _change(Project, "duplicate", parameters, _with_chats_closed("The project was duplicated."))
+    change_once(Project, "duplicate", parameters, _with_chats_closed("The project was duplicated."))
 
 
 def _with_chats_closed(reason: str) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., Awaitable[Any]]]:
@@ -314,108 +316,5 @@ def _with_chats_closed(reason: str) -> Callable[[Callable[..., Awaitable[Any]]],
     return change
 
 
-def _keep_file_apis_out() -> None:
-    from gns3server.api.routes.compute import projects as compute_files
-    from gns3server.api.routes.controller import projects as controller_files
-
-    def change(original: Callable[[str, str], bool]) -> Callable[[str, str], bool]:
-        def changed(file_path: str, basedir: str) -> bool:
-            # as the host has decoded it
-            return not _is_chats(Path(basedir) / file_path, basedir) and original(file_path, basedir)
-
-        return changed
-
-    for module in (controller_files, compute_files):
-        _change(module, "is_safe_path", ["file_path", "basedir"], change)
-
-
-def _keep_projects_out() -> None:
-    from gns3server.controller import project
-    from gns3server.controller.controller_error import ControllerForbiddenError
-
-    def change(original: Callable[[str], None]) -> Callable[[str], None]:
-        def changed(path: str) -> None:
-            if _is_chats(path):
-                raise ControllerForbiddenError(f"The path {path} is not allowed")
-            original(path)
-
-        return changed
-
-    _change(project, "check_path_allowed", ["path"], change)
-
-
-def _leave_chats_out_of_lists() -> None:
-    from gns3server.compute.project import Project
-
-    def change(original: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-        def changed(self: Any, path: str) -> Any:
-            # gns3-server leaves out what it cannot read; to open the file would also drop SQLite's locks on it
-            if _is_chats(path, self.path):
-                raise PermissionError(path)
-            return original(self, path)
-
-        return changed
-
-    _change(Project, "_hash_file", ["self", "path"], change)
-
-
-def _leave_chats_out_of_exports() -> None:
-    from gns3server.controller import export_project
-
-    def change(original: Callable[[str, bool], bool]) -> Callable[[str, bool], bool]:
-        def changed(path: str, include_snapshots: bool = False) -> bool:
-            return original(path, include_snapshots) and not _is_chats(path)
-
-        return changed
-
-    _change(export_project, "_is_exportable", ["path", "include_snapshots"], change)
-
-
-def _leave_chats_out_of_duplicates() -> None:
-    from gns3server.controller import project
-
-    original = project.shutil.copytree
-    if hasattr(original, "copilot_original"):
-        return
-
-    @functools.wraps(original)
-    def copytree(src: Any, dst: Any, **options: Any) -> Any:
-        def chats(folder: str, names: list[str]) -> set[str]:
-            return {name for name in names if name == DIRECTORY and _is_chats(Path(folder, name), str(src))}
-
-        return original(src, dst, ignore=chats, **options)
-
-    copytree.copilot_original = original  # type: ignore[attr-defined]
-    _replace_module(project, "shutil", copytree=copytree)
-
-
-def _drop_chats_from_imports() -> None:
-    from gns3server.controller import import_project
-
-    original = import_project.zipfile_zstd.ZipFile
-    if hasattr(original, "copilot_original"):
-        return
-
-    _replace_module(import_project, "zipfile_zstd", ZipFile=filtered(original, _is_chats))
-
-
 def _is_chats(path: str | Path, *folders: str) -> bool:
     return is_in_chats(path, [*folders, *project_folders()])
-
-
-def _change(owner: Any, name: str, parameters: list[str], change: Callable[[Any], Any]) -> None:
-    """Have `change` make the function anew, once, if it takes these parameters. Raises TypeError if it does not."""
-    original = getattr(owner, name)
-    if hasattr(original, "copilot_original"):
-        return
-    found = list(inspect.signature(original).parameters)
-    if found != parameters:
-        raise TypeError(f"{original.__qualname__} takes {found}, not {parameters}")
-    changed = functools.wraps(original)(change(original))
-    changed.copilot_original = original  # type: ignore[attr-defined]
-    setattr(owner, name, changed)
-
-
-def _replace_module(user: Any, name: str, **changes: Any) -> None:
-    """Have one module of gns3-server, and nobody else, see another module with changes."""
-    setattr(user, name, types.SimpleNamespace(**{**vars(getattr(user, name)), **changes}))

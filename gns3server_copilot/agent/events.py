@@ -45,16 +45,24 @@ class EventLog:
 
     async def follow(self, heartbeat_seconds: float) -> AsyncIterator[Event]:
         """Yield the events from the first to the last, and a heartbeat after each such time of silence."""
+        async for events in self.follow_together(heartbeat_seconds):
+            for event in events:
+                yield event
+
+    async def follow_together(self, heartbeat_seconds: float) -> AsyncIterator[list[Event]]:
+        """The same, with all events at once that have come since the reader was here the last time."""
         position = 0
         while True:
             changed = self._changed
-            while position < len(self._events):
-                yield self._events[position]
-                position += 1
+            if position < len(self._events):
+                events = self._events[position:]
+                position = len(self._events)
+                yield events
+                continue
             if self.ended:
                 return
             try:
                 async with asyncio.timeout(heartbeat_seconds):
                     await changed.wait()
             except TimeoutError:
-                yield {"type": "heartbeat", "session_id": self.session_id}
+                yield [{"type": "heartbeat", "session_id": self.session_id}]

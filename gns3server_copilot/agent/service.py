@@ -168,7 +168,7 @@ class AgentService:
         try:
             with anyio.CancelScope(shield=True):
                 await let_go(turn)
-                if turn.draft is not None and turn.draft.text:
+                if turn.draft is not None and (turn.draft.shown or turn.draft.input_tokens):
                     await add_usage(turn, turn.draft, turn.draft.text)
                 await self._count(turn)
                 title = await self._keep(Ending(turn, failure, aborted))

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: How long a stopped turn waits for what runs in it, in seconds; the rest of a second is for storing what there is.
-STOPPING_SECONDS = 0.5
+STOPPING_SECONDS = 0.4
+LAST_SECONDS = 0.1
 #: How long a new turn waits for its first reader: a client can be gone before the answer has begun.
 FIRST_READER_SECONDS = 5.0
 
@@ -206,11 +207,13 @@ class Turn:
         if not work.done():
             await asyncio.wait({work}, timeout=STOPPING_SECONDS)
         if not work.done():
+            work.cancel()  # who puts something right in a task of its own waits for it no longer
+            await asyncio.wait({work}, timeout=LAST_SECONDS)
+        if not work.done():
             # a tool that swallows its cancellation must not keep the conversation busy for ever
             log.error("A turn was stopped and what ran in it goes on; tool calls: %s", sorted(self.running_tools))
             self._left_behind = True
             work.add_done_callback(_drop_ending)
-            work.cancel()
             return asyncio.CancelledError()
         return asyncio.CancelledError() if work.cancelled() else work.exception()
 

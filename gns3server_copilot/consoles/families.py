@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Literal
 
 from gns3server_copilot.knowledge.schemas.family import Family
 from gns3server_copilot.knowledge.snapshot import Catalogue
@@ -48,20 +49,30 @@ class Families:
         return next((one for one in self._families.values() if node_type in one.hints.node_types), None)
 
     def of_names(self, names: Iterable[str]) -> Family | None:
-        """Give the family that a template's or an image's name tells; earlier names count more."""
+        """Give the family that a template's or an image's name tells; earlier names count more, then longer hints."""
         for name in names:
-            for family in self._families.values():
-                if any(re.search(pattern.pattern, name, re.IGNORECASE) for pattern in family.hints.names):
-                    return family
+            found = self._longest(name, "names", re.IGNORECASE)
+            if found is not None:
+                return found
         return None
 
     def of_console(self, text: str) -> Family | None:
         """Give the family that a console's text tells: the one of the last line that tells any."""
         for line in reversed(text.splitlines()):
-            for family in self._families.values():
-                if any(pattern.search(line) for pattern in family.hints.console):
-                    return family
+            found = self._longest(line, "console")
+            if found is not None:
+                return found
         return None
+
+    def _longest(self, text: str, hints: Literal["names", "console"], flags: re.RegexFlag = re.NOFLAG) -> Family | None:
+        """Give the family with the longest match: `Huawei CE12800` is a Huawei, and more than that a CE12800."""
+        best, longest = None, 0
+        for family in self._families.values():
+            for pattern in getattr(family.hints, hints):
+                match = re.search(pattern.pattern, text, pattern.flags | flags)
+                if match is not None and len(match[0]) > longest:
+                    best, longest = family, len(match[0])
+        return best
 
 
 def _shortened(name: str) -> str:

@@ -47,6 +47,7 @@ class Screen:
         self.stream = ""
         #: whether somebody waits for an output, which is to be kept whole
         self.keeping = False
+        self._streaming = False
         self._lines: list[str] = []
         self._chars = 0
         self._dropped = 0
@@ -74,7 +75,8 @@ class Screen:
                 self._control(first)
             else:
                 self._write(token)
-                self.stream = (self.stream + token)[-STREAM_CHARS:]
+                if self._streaming:
+                    self.stream = (self.stream + token)[-STREAM_CHARS:]
 
     def since(self, position: int) -> list[str]:
         """Give the complete lines from this position on, without trailing spaces."""
@@ -89,9 +91,14 @@ class Screen:
         self.line = ""
         self._cursor = 0
 
-    def forget_stream(self) -> None:
-        """Begin the bare stream anew."""
+    def begin_stream(self) -> None:
+        """Keep, from here on, the bare stream of what arrives, in which an echo is looked for."""
         self.stream = ""
+        self._streaming = True
+
+    def end_stream(self) -> None:
+        """Keep it no longer."""
+        self._streaming = False
 
     def forget_lines(self, keep: int = 60) -> None:
         """Drop all complete lines but the last ones."""

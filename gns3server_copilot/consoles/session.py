@@ -25,6 +25,8 @@ from gns3server_copilot.knowledge.schemas.family import Answer, ConsoleRules, Fa
 OWN_COMMAND_SECONDS = 10.0
 STEP_SECONDS = 60.0
 MAX_QUESTIONS = 6
+#: Lines at the beginning and the end of a long output among which a device's complaint may be.
+COMPLAINT_HEAD, COMPLAINT_TAIL = 60, 20
 
 #: Raises a CopilotError when the user may not use the console (any more); asked before every command.
 Permission = Callable[[], Awaitable[None]]
@@ -178,7 +180,10 @@ class Session:
 
     def refusal(self, text: str) -> str | None:
         """Give the line by which the device refused what was typed, None when it did not."""
-        for line in text.splitlines():
+        lines = text.splitlines()
+        if len(lines) > COMPLAINT_HEAD + COMPLAINT_TAIL:
+            lines = lines[:COMPLAINT_HEAD] + lines[-COMPLAINT_TAIL:]
+        for line in lines:
             if any(pattern.search(line) for pattern in self.rules.errors) and not is_log(line):
                 return line.strip()
         return None

@@ -161,10 +161,11 @@ class Terminal:
         what was typed is erased then.
         """
         if text:
-            self.screen.forget_stream()
+            self.screen.begin_stream()
             self._typed = len(text)
             self.press(text)
             await self._see_echo(text)
+            self.screen.end_stream()
         position = self.screen.position
         await self._press_enter(position)
         self._typed = 0
@@ -238,11 +239,11 @@ class Terminal:
         """Tell whether the prompt has been there already and a message came after it."""
         if not known:
             return False
-        lines = [line for line in self.screen.since(first) if line]
+        lines = [line for line in self.screen.since(max(first, self.screen.position - LOOK_LINES)) if line]
         shown = self.look()
         if shown.state in PROMPTS and shown.typed:
             return begins_as_log(shown.typed)
-        for line in reversed(lines[-12:]):
+        for line in reversed(lines):
             rest = line.removeprefix(known)
             if rest != line and (not rest.strip() or begins_as_log(rest.strip())):
                 return True

@@ -18,7 +18,8 @@ from gns3server_copilot.errors import ConsoleError
 
 CONNECT_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
-READ_BYTES = 65_536
+#: As much as is taken in without a pause.
+READ_BYTES = 8_192
 WRITE_BYTES = 1_000
 #: What a device that asks is told of our terminal. Wide, so that lines are not cut.
 COLUMNS, ROWS = 250, 60

@@ -55,7 +55,7 @@ class GNS3Client:
         self._token = token
         # raise_app_exceptions=False turns an unhandled error of a host's handler into status 500.
         self._transport = httpx.ASGITransport(logging_app, raise_app_exceptions=False)
-        self._logged = logging_app
+        self._logging_app = logging_app
         self._headers = {"authorization": f"Bearer {token}"}
 
     async def get(self, path: str, *, timeout: float = DEFAULT_TIMEOUT) -> Any:
@@ -86,7 +86,7 @@ class GNS3Client:
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[AsyncIterator[bytes]]:
         """Read an answer piece by piece while it comes; leaving the block ends it. The caller bounds the time."""
-        async with streamed(self._logged, API + path, self._headers) as answer:
+        async with streamed(self._logging_app, API + path, self._headers) as answer:
             if answer.status >= HTTPStatus.BAD_REQUEST:
                 body = b"".join([piece async for piece in answer])
                 raise GNS3Error(_error_message(httpx.Response(answer.status, content=body)), answer.status)

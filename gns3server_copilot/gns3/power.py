@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3.changes import WIDTH, let_finish
-from gns3server_copilot.gns3.topology import Node, read_node
+from gns3server_copilot.gns3.topology import Node, read_node, read_nodes
 
 if TYPE_CHECKING:
     from gns3server_copilot.gns3.client import GNS3Client
@@ -98,7 +98,7 @@ class Switchboard:
         node_id, give_up, pause = change.node.id, time.monotonic() + seconds, FIRST_LOOK_SECONDS
         while True:
             try:
-                change.node = await read_node(self._client, self._project_id, node_id)
+                change.node = await self._look(node_id, change.error)
             except GNS3Error as error:
                 if error.status == HTTPStatus.NOT_FOUND:
                     change.node, change.error = None, error
@@ -109,6 +109,15 @@ class Switchboard:
                 return
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    async def _look(self, node_id: str, error: GNS3Error | None) -> Node:
+        if error is None or error.status != HTTPStatus.REQUEST_TIMEOUT:
+            return await read_node(self._client, self._project_id, node_id)
+        # requests about one node wait for each other, and one that has not been answered goes on
+        for node in await read_nodes(self._client, self._project_id):
+            if node.id == node_id:
+                return node
+        raise GNS3Error("It has been deleted.", HTTPStatus.NOT_FOUND.value)
 
 
 def _unclear(error: GNS3Error) -> bool:

@@ -57,6 +57,7 @@ def _config(packaged: GuardRules, override: GuardRules) -> Iterator[str]:
     yield from _all_of("guard.config.negations", was.negations, now.negations)
     yield from _no_more("guard.config.modes", was.modes, now.modes)
     yield from _no_more("guard.config.inner_modes", was.inner_modes, now.inner_modes)
+    yield from _all_of("guard.config.inside", was.inside, now.inside)
     yield from _all_of("guard.config.exit", was.exit, now.exit)
     yield from _all_of("guard.config.leave", was.leave, now.leave)
     yield from _programs("guard.config.programs", was.programs, now.programs)

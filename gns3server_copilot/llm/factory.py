@@ -83,7 +83,8 @@ def create_base_model_with_tools(
 def optional_parameters(config: LLMConfig) -> list[str]:
     """Give the request parameters that can be left out when a provider refuses them, by the names it may use.
 
-    `reasoning_content` is the exception: it is left out or sent, whichever was not done (`providers.thoughts`).
+    Two are no parameters: `reasoning_content` is left out or sent, whichever was not done (`providers.thoughts`), and
+    ids of tool calls are written in another way (`providers.call_ids`).
     """
     return [
         *config.custom,
@@ -94,6 +95,7 @@ def optional_parameters(config: LLMConfig) -> list[str]:
         "num_ctx",
         "reasoning_content",
         "thinking",
+        "tool call id",
     ]
 
 

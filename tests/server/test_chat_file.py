@@ -217,6 +217,30 @@ async def test_a_project_with_another_one_s_path_does_not_reach_it(admin, make_u
     assert (await history(admin, project, session_id))[0]["content"] == SECRET
 
 
+@pytest.mark.lab("vpcs")
+async def test_no_capture_is_written_or_read_there(admin, compute, chatted, lab):
+    project, session_id = chatted
+    (project.path / "project-files" / "captures").mkdir(parents=True, exist_ok=True)
+    (project.path / "project-files" / "captures" / "link").symlink_to(project.path / FOLDER)
+    one, other = await lab.vpcs("PC1"), await lab.vpcs("PC2")
+    link = await lab.link(one, other)
+    await lab.start()
+    before = print_of(project)
+    names = [f"../../{FOLDER}/{FILE}", str(project.chat_database), f"link/{FILE}", f"../../{FOLDER}/new"]
+    url = f"{project.url}/links/{link.link_id}/capture"
+    node = f"/v3/compute/projects/{project.project_id}/vpcs/nodes/{one.node_id}/adapters/0/ports/0/capture"
+    for name in names:
+        for client, start in ((admin, url), (compute, node)):
+            body = {"capture_file_name": name, "data_link_type": "DLT_EN10MB"}
+            answer = await client.post(f"{start}/start", json=body)
+            assert answer.status_code == 403, f"{start} {name}"
+            assert print_of(project) == before
+    async with lab.capture(link) as capture:  # the others go where they should
+        assert capture.path.parent == project.path / "project-files" / "captures"
+    await lab.stop()
+    assert (await history(admin, project, session_id))[0]["content"] == SECRET
+
+
 async def export_of(admin, project):
     return io.BytesIO((await admin.get(f"{project.url}/export?compression=none")).content)
 
@@ -243,7 +267,8 @@ async def test_no_import_over_a_project_writes_into_it(admin, chatted):
     await load(lambda file: [link_in(file, name, target) for name, target in links.items()])
     assert all((project.path / name).is_symlink() for name in links)
     names = [f"a/{FILE}", "a/new", f"b/{FOLDER}/{FILE}", f"{FOLDER}/{FILE}", f"x/../{FOLDER}/new", f"b/a/{FILE}"]
-    for name in (*names, "c", "d", f"../{project.project_id}/{FOLDER}/{FILE}", FOLDER):
+    outside = f"../{project.project_id}"
+    for name in (*names, "c", "d", f"{outside}/{FOLDER}/{FILE}", f"{outside}/a/{FILE}", FOLDER):
         await load(lambda file, name=name: file.writestr(name, "planted"))
         assert print_of(project) == before, name
         await load(lambda file, name=name: link_in(file, name, "/etc/passwd"))

@@ -247,7 +247,9 @@ async def test_killed_keeper_leaves_nothing_either():
 
 
 async def test_demo_answers_keeps_running_and_goes_without_a_trace(tmp_path: Path):
-    command = [sys.executable, "-m", "gns3server_copilot.cli", "demo", "--once", "/topology", "--keep"]
+    questions = ("/create 1 vpcs", "connect PC3 to R1", "start PC3", "/topology")
+    asked = [word for question in questions for word in ("--once", question)]
+    command = [sys.executable, "-m", "gns3server_copilot.cli", "demo", *asked, "--keep"]
     environment = os.environ | {"HOME": str(tmp_path)}
     process = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.PIPE, start_new_session=True, env=environment
@@ -262,6 +264,9 @@ async def test_demo_answers_keeps_running_and_goes_without_a_trace(tmp_path: Pat
     assert "The devices are scripted" in shown
     for name in ("R1", "R2", "PC1", "PC2"):
         assert re.search(rf"^\| {name} .* started ", shown, re.MULTILINE)
+    for done in ("create_gns3_node", "create_gns3_link", "start_gns3_node"):
+        assert f"✓ {done}: 1 of 1" in shown
+    assert re.search(r"^\| PC3 .* started .* prompt .*PC3>", shown, re.MULTILINE)
     told = dict(re.findall(r"^ +(API|user|password) +(\S+)$", shown, re.MULTILINE))
     login = {"username": told["user"], "password": told["password"]}
     async with httpx.AsyncClient(timeout=30) as client:

@@ -58,6 +58,8 @@ class ConfigJudge:
                 return refused(line, reasons.because(words[peeled], line, "modes"))
         if guard.rules.config.allow and not self._is_known(readings):
             return refused(line, reasons.UNKNOWN_CONFIG)
+        if not self._depth and guard.inside.find(readings[-1]) is not None:
+            return refused(line, reasons.OUTSIDE)
         if guard.rules.config.tree and len(readings) > 1:
             branch = list(takewhile(lambda word: word not in PLACES, readings[-1]))
             if rule := guard.config_refused.could_lead_into(branch):

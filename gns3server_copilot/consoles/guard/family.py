@@ -42,7 +42,17 @@ class KnownProgram:
         self.name = name
         self.rules = rules
         self.options = {name: Option(name, compile_value(value)) for name, value in rules.options.items()}
-        self.words = tuple(compile_pattern(text) for text in rules.words)
+        #: patterns of what else may stand on the line, by their first word; under None those with any or none
+        self._words: dict[str | None, list[Pattern]] = {None: []}
+        for pattern in map(compile_pattern, rules.words):
+            first = pattern.steps[0] if pattern.steps else None
+            for key in first.literals if first and first.literals else (None,):
+                self._words.setdefault(key, []).append(pattern)
+
+    def takes(self, words: Sequence[str]) -> bool:
+        """Tell whether these words, which are no options, may stand on the line."""
+        near = self._words.get(words[0], []) if words else []
+        return any(pattern.matches(words, abbreviations=False) for pattern in (*near, *self._words[None]))
 
     @cached_property
     def usage(self) -> str:
@@ -84,6 +94,8 @@ class FamilyGuard:
                 self.allow_by_word.setdefault(word, []).append(pattern)
         self.read_programs = {name: KnownProgram(name, program) for name, program in read.programs.items()}
         self.config_programs = {name: KnownProgram(name, program) for name, program in config.programs.items()}
+        self.read_program_names = ", ".join(sorted(read.programs))
+        self.program_names = ", ".join(sorted({*read.programs, *config.programs}))
         self.filters = {name: Filter(value) for name, value in read.filters.items()}
         self.read_refused = Refused(read.refuse, frozenset(), rules.abbreviations)
         refuse: Refusals = dict(config.refuse)
@@ -92,6 +104,7 @@ class FamilyGuard:
         self.config_refused = Refused(refuse, self.own_words, rules.abbreviations)
         self.config_allow = self._beginnings(config.allow)
         self.modes = self._beginnings(config.modes)
+        self.inside = self._beginnings(config.inside)
         self.inner_modes = self._beginnings(config.inner_modes)
 
         self.heads = tuple(dict.fromkeys([*_first_words(self.allow), *self.read_programs]))

@@ -44,7 +44,7 @@ def checked(name: str, program: KnownProgram, tokens: Sequence[str], *, abbrevia
     needs = program.rules.needs
     if needs and not plain and not given.intersection(needs):
         raise NotAllowedError(program.usage)
-    if not any(words.matches(plain, abbreviations=False) for words in program.words):
+    if not program.takes(plain):
         raise NotAllowedError(program.usage)
     missing = {option: value for option, value in program.rules.add.items() if option not in given}
     added = [word for option, value in missing.items() for word in _added(option, value)]

@@ -37,6 +37,7 @@ QUESTION_MARK = "The line holds `?`, which a console takes as a call for help at
 NOT_ASCII = "The line holds a character beyond ASCII, which a console may garble into others. Use ASCII letters."
 OPEN_QUOTE = "The line has a quote without its second one. Close it."
 UNKNOWN_CONFIG = f"The line does not begin like configuration that is known on this kind of device. {BY_HAND}"
+OUTSIDE = "The line is allowed only after one that enters a mode, such as interface: elsewhere it can mean the device."
 EMPTY = "The line is empty."
 TOO_DEEP = "The line has too many words such as do, run or no before the command."
 NO_RULES = "There are no rules for this kind of device, so nothing is sent. A person types it on the console."

@@ -54,5 +54,5 @@ def _why_not(
         return f"`{argv[0]}` changes things so. {reasons.CONFIG_ONLY}"
     if usage:
         return usage
-    names = ", ".join(sorted({one for programs_by_name in known for one in programs_by_name}))
+    names = guard.program_names if len(known) > 1 else guard.read_program_names
     return f"`{argv[0][:60]}` is not among the programs that may be run ({names}). {reasons.BY_HAND}"

@@ -134,7 +134,6 @@ class ConsoleRules(KnowledgeModel):
         re.compile(r"^(?:loader|\(boot\)|switch|grub|minibios|u-boot|=)\s?>"),
         re.compile(r"^(?:switch: ?|Aboot# ?)$"),
     )
-    single_line: bool = Field(False, description="Whether only the first of several lines typed at once is read.")
 
 
 class Family(KnowledgeFile):

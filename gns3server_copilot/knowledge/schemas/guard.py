@@ -94,6 +94,7 @@ class ConfigRules(Rules):
     negations: tuple[str, ...] = Field((), description="Words before a line: the rest is judged too.")
     modes: tuple[PatternText, ...] = Field((), description="Beginnings of lines after which one `exit` is in place.")
     inner_modes: tuple[PatternText, ...] = Field((), description="The same, one level deeper.")
+    inside: tuple[PatternText, ...] = Field((), description="Beginnings of lines that are refused outside such modes.")
     exit: tuple[str, ...] = Field((), description="Leaves such a mode; refused where there is none to leave.")
     leave: tuple[str, ...] = Field((), description="Leaves the configuration mode; taken as the last line only.")
     programs: dict[str, Program] = Field(default_factory=dict)

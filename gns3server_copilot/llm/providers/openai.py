@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from gns3server_copilot.errors import InvalidRequestError
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.providers import PROVIDERS
+from gns3server_copilot.llm.providers.call_ids import CallIds
 from gns3server_copilot.llm.providers.connection import CONNECT_SECONDS, NO_KEY, READ_SECONDS, connect
 from gns3server_copilot.llm.providers.custom_fields import custom_fields
 from gns3server_copilot.llm.providers.long_conversations import SendsLongConversations
@@ -22,8 +23,8 @@ from gns3server_copilot.llm.providers.thoughts import Thoughts
 OFFICIAL_URL = PROVIDERS["openai"].official_url
 
 
-class OpenAIModel(SendsLongConversations, Thoughts, ChatOpenAI):
-    """The client, with the thoughts that servers other than OpenAI's own tell."""
+class OpenAIModel(SendsLongConversations, Thoughts, CallIds, ChatOpenAI):
+    """The client, with what servers other than OpenAI's own want."""
 
 
 def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
@@ -44,6 +45,7 @@ def build(config: LLMConfig, omit: Collection[str]) -> BaseChatModel:
         add_to_body(options, max_tokens=config.max_tokens)
     model = OpenAIModel(api_key=_key_kept_elsewhere, **options)
     model.send_thoughts(False, omit)
+    model.shorten_ids(omit)
     return model
 
 

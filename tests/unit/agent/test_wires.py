@@ -87,6 +87,7 @@ KINDS = {
         "openai", {"whole": True}, refuses=strict_roles, ids=("aB3dE6gH9", "zY8xW7vU6"), refusals=2, status=422
     ),
     "mistral, no ids": Kind("openai", {"whole": True}, refuses=strict_roles, ids=(None, None), refusals=2, status=422),  # type: ignore[arg-type]
+    "mistral, ids of another model": Kind("openai", {"whole": True}, refuses=strict_roles, refusals=4, status=422),
     "deepseek wants thoughts back": Kind("deepseek", {}, thinking, wants_thoughts, THINKING),
     "deepseek refuses thoughts": Kind("deepseek", {}, thinking, refuses_thoughts, THINKING, refusals=2),
     "deepseek wants thoughts back unasked": Kind("deepseek", {}, thinking, wants_thoughts, refusals=1),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -543,6 +544,52 @@ async def _came_back(there: Bench) -> bool:
     return there.device.waiting
 
 
+async def test_a_secret_that_a_new_device_wants_is_for_people_to_choose() -> None:
+    async with bench(IN_DEPTH[0], "setup_secret") as there:
+        with pytest.raises(ConsoleError, match="Enter enable secret:"):
+            await there.run("show clock", enable_password="secret", password="secret", username="ann")
+        assert there.device.typed == []
+
+
 async def test_the_state_of_a_prompt_is_told() -> None:
     async with bench(IN_DEPTH[0]) as there, there.attached() as session:
         assert session.state is State.PRIVILEGED
+
+
+@families()
+async def test_output_that_comes_byte_by_byte_is_the_same(sample: Sample) -> None:
+    async with bench(sample) as there:
+        whole = [(await there.run(command)).text for command in (sample.short[0], sample.slow)]
+        async with dribbling(there.device.port) as port:
+            session = there.session()
+            await session.attach("127.0.0.1", port)
+            try:
+                dribbled = [(await session.run(command, SECONDS)).text for command in (sample.short[0], sample.slow)]
+            finally:
+                await session.close()
+    assert dribbled == whole
+
+
+@asynccontextmanager
+async def dribbling(port: int) -> AsyncIterator[int]:
+    """Pass a console on, every byte of the device's in a segment of its own."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        from_device, to_device = await asyncio.open_connection("127.0.0.1", port)
+
+        async def slowly() -> None:
+            while data := await from_device.read(4096):
+                for byte in data:
+                    writer.write(bytes([byte]))
+                    await asyncio.sleep(0)
+            writer.close()
+
+        passing = asyncio.create_task(slowly())
+        while data := await reader.read(4096):
+            to_device.write(data)
+        to_device.write_eof()
+        await passing
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()[1]
+    server.close()

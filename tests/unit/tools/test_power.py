@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3 import power
 from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.gns3.host import compute_host
-from gns3server_copilot.gns3.privileges import has_privilege_now
+from gns3server_copilot.gns3.privileges import Privileges
 from gns3server_copilot.gns3.topology import parse_node
 from gns3server_copilot.llm.keys import KeyRing
 from gns3server_copilot.schemas.identity import ProjectRef, User
@@ -47,7 +46,7 @@ def consoles(app_server: InProcessServer, tmp_path: Path) -> Consoles:
     """The server's consoles."""
     app: Any = app_server.app
     settings = DeviceSettings(app.state._db_engine, KeyRing(tmp_path))
-    return Consoles(settings, functools.partial(has_privilege_now, app), compute_host)
+    return Consoles(settings, Privileges(app), compute_host)
 
 
 @pytest.fixture
@@ -294,6 +293,28 @@ async def test_a_start_without_an_answer_in_time_is_looked_at(
     assert told((await execute(START, {"nodes": ["PC1"], "wait": "none"}, context))["data"][0])["status"] == "started"
     door.hold.set()
     await door.idle.wait()
+
+
+async def test_a_start_that_hangs_in_the_server_is_said_without_waiting_for_it(
+    context: ToolContext, add: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gns3server.controller.node import Node
+
+    let_go = asyncio.Event()
+
+    async def hang(self: Node, data: Any = None) -> None:
+        await let_go.wait()
+
+    monkeypatch.setattr(Node, "start", hang)
+    monkeypatch.setattr(power, "POWER_SECONDS", 1.0)
+    monkeypatch.setattr(power, "SETTLE_SECONDS", 0.5)
+    await add("vpcs", "PC1")
+    response = await execute(START, {"nodes": ["PC1"]}, context)
+    assert response["data"][0]["error"] == (
+        "gns3-server has not answered in time; PC1 is stopped now. Read its status before trying again."
+    )
+    assert response["metadata"]["execution_time"] < 20
+    let_go.set()
 
 
 async def test_an_auditor_is_refused_item_by_item_and_nothing_changes(

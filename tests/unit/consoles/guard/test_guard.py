@@ -75,13 +75,19 @@ def test_a_thousand_lines_are_judged_at_once(family):
     lines = ([row.line for row in rows(family) if "\n" not in row.line] * 60)[:1000]
     config = next((LINES.parent / "configs").glob(f"{family}-*.txt"), None)
     text = ((config.read_text().splitlines() if config else lines) * 60)[:1000]
-    took = []
-    # the best of three: what else runs on the machine is not the guard's time
-    for _ in range(3):
+    best = limit = 1.0
+    for _ in range(5):
+        begun = time.process_time()
+        for _ in range(1_000_000):
+            pass
+        # counting so far takes about 25 ms: what else runs on the machine is not the guard's time
+        limit = 2 * (time.process_time() - begun)
         begun = time.process_time()
         for line in lines:
             judge_read(guard, line)
         read = time.process_time() - begun
         judge_config(guard, text)
-        took.append(max(read, time.process_time() - begun - read))
-    assert min(took) < 0.05
+        best = max(read, time.process_time() - begun - read)
+        if best < limit:
+            break
+    assert best < limit
