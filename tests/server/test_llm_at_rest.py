@@ -71,6 +71,7 @@ async def bench(start_gns3_server: StartServer, model_server: ModelServer) -> As
         yield Bench(server, admin, model_server.base_url)
 
 
+@pytest.mark.slow
 async def test_a_rotation_beside_a_server_that_is_used_loses_nothing(bench: Bench, model_server: ModelServer) -> None:
     configs = await bench.make(8)
     project = await Projects(bench.admin).make()

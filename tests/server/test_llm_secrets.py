@@ -213,6 +213,7 @@ def _truncate(file: Path) -> None:
     file.write_text(file.read_text()[:20])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "status", "advice"),
     [
