@@ -12,8 +12,6 @@ from gns3server_copilot.errors import ConsoleError
 KEY_SECONDS = 0.35
 #: The whole way back; who has stopped a turn waits for it.
 RECOVERY_SECONDS = 1.8
-#: Output that was on its way when the key came.
-FLOWING_SECONDS = 0.1
 
 
 async def interrupted(terminal: Terminal) -> None:
