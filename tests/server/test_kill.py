@@ -123,7 +123,7 @@ async def killed(server, model_server, project: Project, chance: random.Random):
             for number, one in enumerate(conversations)
         ]
         # not before all of them are under way: the first turn of a server's life spends its time on imports
-        await model_server.received(before + CONVERSATIONS)
+        await model_server.received(before + CONVERSATIONS, seconds=60)
         await asyncio.sleep(chance.uniform(0, 0.7))
         await asyncio.to_thread(server.kill)
         await asyncio.gather(*talks)
