@@ -9,7 +9,6 @@ Exits with 1 when a limit is passed.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import statistics
@@ -297,20 +296,12 @@ def table(figures: Figures) -> tuple[str, bool]:
 
 def main() -> int:
     """Measure, print, and give the exit status."""
-    parser = argparse.ArgumentParser(description="Measure what a turn costs beside a bare loop.")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of each (default: 3)")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    options = parser.parse_args()
+    asked = page.options("Measure what a turn costs beside a bare loop.", rounds=3).parse_args()
     with tempfile.TemporaryDirectory() as name:
-        figures = asyncio.run(measure(Path(name), options.rounds))
+        figures = asyncio.run(measure(Path(name), asked.rounds))
     rows, within = table(figures)
-    text = f"{options.rounds} rounds of each, in turn; medians (least–most).\n{page.machine()}.\n\n{rows}"
-    print(text)
-    if options.write:
-        page.write("chat", text)
-    if not within:
-        print("a limit is passed", file=sys.stderr)
-    return 0 if within else 1
+    heading = f"{asked.rounds} rounds of each, in turn; medians (least–most)."
+    return page.report("chat", rows, heading=heading, within=within, write=asked.write)
 
 
 if __name__ == "__main__":

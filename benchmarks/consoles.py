@@ -173,8 +173,8 @@ def main() -> int:
     with farm(DEVICES) as ports:
         rows, within = asyncio.run(measure(ports, asked.rounds))
     head = ["| | raw socket | copilot | added | limit |", "|---|--:|--:|--:|--:|"]
-    text = f"{asked.rounds} rounds; medians (least–most).\n\n" + "\n".join([*head, *rows])
-    return report("consoles", text, within=within, write=asked.write)
+    heading = f"{asked.rounds} rounds; medians (least–most)."
+    return report("consoles", "\n".join([*head, *rows]), heading=heading, within=within, write=asked.write)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,8 @@ a limit is passed.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import datetime
 import gc
-import platform
-import re
 import statistics
 import sys
 import time
@@ -22,12 +18,11 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from gns3server_copilot import __version__
+from benchmarks import page
 from gns3server_copilot.agent import context_window
 from gns3server_copilot.agent.context_window import pre_model_hook
 from gns3server_copilot.agent.counting import Counter
@@ -40,9 +35,6 @@ from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.registry import tools_for
-
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- context: begin -->", "<!-- context: end -->"
 
 LIMIT_LATER_MS = 150.0
 LIMIT_STALL_P99_MS = 20.0
@@ -181,14 +173,15 @@ async def measure(messages: list[AnyMessage], context_limit: int, rounds: int) -
         settings=settings,
     )
     tools = tools_for(Mode.LAB_AUTOMATION, settings)
+    definitions = [tool.definition() for tool in tools]
     config = configuration(context_limit)
-    await pre_model_hook(messages[-1:], tools, context, config)  # loads the rank table and the prompt
+    await pre_model_hook(messages[-1:], tools, definitions, context, config)  # loads the rank table and the prompt
     async with watched(figures.stalls):
         for _ in range(rounds):
             context_window.COUNTER = Counter()
             for times in (figures.first, *[figures.later] * 4):
                 begun = time.perf_counter()
-                prepared = await pre_model_hook(messages, tools, context, config)
+                prepared = await pre_model_hook(messages, tools, definitions, context, config)
                 times.append((time.perf_counter() - begun) * 1000)
                 figures.sent_tokens = prepared.tokens
     return figures
@@ -201,10 +194,8 @@ def quantile(values: list[float], share: float) -> float:
 
 def main() -> int:
     """Measure, print, and write the table when asked to."""
-    parser = argparse.ArgumentParser(prog="benchmarks.context", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--tokens", type=int, default=100_000, help="length of the conversation (100000)")
-    parser.add_argument("--rounds", type=int, default=10, help="rounds of each case (10)")
-    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
+    parser = page.options("Measure what it takes to prepare a model call in a long conversation.", rounds=10)
+    parser.add_argument("--tokens", type=int, default=100_000, help="length of the conversation (default: 100000)")
     asked = parser.parse_args()
     messages = conversation(asked.tokens)
     gc.freeze()  # as the server does when it has loaded the agent (`llm/importing.py`)
@@ -213,24 +204,19 @@ def main() -> int:
     idle = asyncio.run(idle_delays())
     table = "\n".join(
         [
-            f"{len(messages)} messages of {asked.tokens} tokens; {asked.rounds} first, {asked.rounds * 4} later calls "
-            "of each, medians, in ms.",
-            f"{datetime.date.today()}, Python {platform.python_version()}, copilot {__version__}.",
-            "",
             "| window | tokens sent | first call | later calls | loop's delay p50 | p99 | longest |",
             "|---|--:|--:|--:|--:|--:|--:|",
             *(figures.row(name) for name, figures in measured.items()),
             f"| nothing to do | | | | {quantile(idle, 0.5):.1f} | {quantile(idle, 0.99):.1f} | {max(idle):.1f} |",
         ]
     )
-    print(table)
-    if asked.write:
-        page = PAGE.read_text(encoding="utf-8")
-        pattern = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
-        PAGE.write_text(pattern.sub(lambda _: f"{BEGIN}\n{table}\n{END}", page), encoding="utf-8")
     passed = [f"{name}: {words}" for name, figures in measured.items() for words in figures.passed(idle)]
     print("\n".join(passed), file=sys.stderr)
-    return 1 if passed else 0
+    heading = (
+        f"{len(messages)} messages of {asked.tokens} tokens; {asked.rounds} first, {asked.rounds * 4} later calls of "
+        "each, medians, in ms."
+    )
+    return page.report("context", table, heading=heading, within=not passed, write=asked.write)
 
 
 if __name__ == "__main__":

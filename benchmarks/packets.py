@@ -9,11 +9,7 @@ time, the processor time is what to go by.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import datetime
-import os
-import platform
 import random
 import resource
 import shutil
@@ -30,13 +26,11 @@ from typing import Any
 
 import psutil
 
+from benchmarks import page
 from gns3server_copilot.knowledge.loader import packaged_knowledge
 from gns3server_copilot.knowledge.schemas.protocol import Protocol
 from gns3server_copilot.packets.question import Question
 from gns3server_copilot.packets.worker import Analyses
-
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- packets: begin -->", "<!-- packets: end -->"
 
 FRAMES = 200_000
 DIFFERENT = 4_000
@@ -59,23 +53,15 @@ class Runs:
 
 def main() -> int:
     """Measure, print or write the table, and say whether the limits hold."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
-    options = parser.parse_args()
+    asked = page.options("Measure what reading a large capture costs.", rounds=5).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mixed.pcap"
         path.write_bytes(mixed_capture())
-        runs, peak = asyncio.run(measure(path, options.rounds))
-        tshark = measure_tshark(path, options.rounds)
-    table, held = report(runs, peak, tshark, options.rounds)
-    print(table)
-    if options.write:
-        page = PAGE.read_text()
-        before, _, rest = page.partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}")
-    return 0 if held else 1
+        runs, peak = asyncio.run(measure(path, asked.rounds))
+        tshark = measure_tshark(path, asked.rounds)
+    figures, within = table(runs, peak, tshark)
+    heading = f"{asked.rounds} runs of each, in turn; medians (least–most). The start of each run's worker is counted."
+    return page.report("packets", figures, heading=heading, within=within, write=asked.write)
 
 
 def mixed_capture() -> bytes:
@@ -190,7 +176,7 @@ def measure_tshark(path: Path, rounds: int) -> Runs | None:
     return runs
 
 
-def report(runs: list[Runs], peak: float, tshark: Runs | None, rounds: int) -> tuple[str, bool]:
+def table(runs: list[Runs], peak: float, tshark: Runs | None) -> tuple[str, bool]:
     """Give the table, and whether all limits hold."""
     summary = runs[0]
     stalls = sorted(stall for one in runs for stall in one.stalls)
@@ -202,19 +188,14 @@ def report(runs: list[Runs], peak: float, tshark: Runs | None, rounds: int) -> t
     held &= all(statistics.median(one.seconds) <= LIMIT_PROTOCOL_SECONDS for one in runs[1:]) and peak <= LIMIT_MB
     held &= all(late[name] <= limit for name, limit in LIMIT_STALL_MS.items())
     lines = [
-        f"{rounds} runs of each, in turn; medians (least–most). The start of each run's worker is counted.",
-        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores, {processor_name()}, {platform.platform()}, "
-        f"Python {platform.python_version()}.",
-        "",
         "| question | seconds | processor time | frames a second of it | limit |",
         "|---|--:|--:|--:|--:|",
     ]
     for one in [*runs, *([tshark] if tshark else [])]:
         rate = FRAMES / statistics.median(one.processor_seconds)
         limit = {"summary": "100,000 frames/s"}.get(one.name, "" if one is tshark else "5 s")
-        lines.append(
-            f"| {one.name} | {spread(one.seconds)} | {spread(one.processor_seconds)} | {rate:,.0f} | {limit} |"
-        )
+        seconds, processor = page.spread(one.seconds), page.spread(one.processor_seconds)
+        lines.append(f"| {one.name} | {seconds} | {processor} | {rate:,.0f} | {limit} |")
     lines += [
         "",
         f"Memory of the largest worker: {peak:.0f} MB (limit {LIMIT_MB:.0f}). The loop that waits is late by "
@@ -224,19 +205,6 @@ def report(runs: list[Runs], peak: float, tshark: Runs | None, rounds: int) -> t
         ratio = statistics.median(tshark.processor_seconds) / statistics.median(summary.processor_seconds)
         lines.append(f"The summary takes 1/{ratio:.1f} of tshark's processor time.")
     return "\n".join(lines), held
-
-
-def spread(values: list[float]) -> str:
-    """Median, least and most."""
-    return f"{statistics.median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
-
-
-def processor_name() -> str:
-    """The processor's name as Linux tells it."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.machine()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ the processor time is what to go by.
 
 from __future__ import annotations
 
-import argparse
 import re
 import statistics
 import subprocess
@@ -116,22 +115,14 @@ def table(without: Starts, with_it: Starts, microseconds: float) -> tuple[str, b
 
 def main() -> int:
     """Measure, print, and give the exit status."""
-    parser = argparse.ArgumentParser(description="Measure what the copilot costs at the start of the stock server.")
-    parser.add_argument("--rounds", type=int, default=6, help="starts of each variant (default: 6)")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    options = parser.parse_args()
+    asked = page.options("Measure what the copilot costs at the start of the stock server.", rounds=6).parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        without, with_it = measure_starts(Path(sysconfig.get_path("scripts")), folder, options.rounds)
+        without, with_it = measure_starts(Path(sysconfig.get_path("scripts")), folder, asked.rounds)
         microseconds = measure_interpreter(folder)
     figures, within = table(without, with_it, microseconds)
-    text = f"{options.rounds} starts of each, in turn; medians (least–most).\n{page.machine()}.\n\n{figures}"
-    print(text)
-    if options.write:
-        page.write("startup", text)
-    if not within:
-        print("a limit is passed", file=sys.stderr)
-    return 0 if within else 1
+    heading = f"{asked.rounds} starts of each, in turn; medians (least–most)."
+    return page.report("startup", figures, heading=heading, within=within, write=asked.write)
 
 
 if __name__ == "__main__":

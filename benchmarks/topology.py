@@ -9,7 +9,6 @@ keeps others waiting. Exits with 1 when a limit is passed; a machine that does o
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import statistics
@@ -222,20 +221,12 @@ async def run(home: Path) -> Bench:
 
 def main() -> int:
     """Measure, print, and give the exit status."""
-    parser = argparse.ArgumentParser(description="Measure building and reading large labs.")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
-    options = parser.parse_args()
+    asked = page.options("Measure building and reading large labs.").parse_args()
     with tempfile.TemporaryDirectory() as name:
         os.environ["HOME"] = name
         bench = asyncio.run(run(Path(name)))
     figures = "\n".join(["| | | limit |", "|---|--:|--:|", *bench.rows])
-    text = f"{page.machine()}.\n\n{figures}"
-    print(text)
-    if options.write:
-        page.write("topology", text)
-    if not bench.within:
-        print("a limit is passed", file=sys.stderr)
-    return 0 if bench.within else 1
+    return page.report("topology", figures, within=bench.within, write=asked.write)
 
 
 if __name__ == "__main__":

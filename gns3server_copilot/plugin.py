@@ -42,7 +42,6 @@ from gns3server_copilot import __version__
 from gns3server_copilot.agent.manager import AgentManager
 from gns3server_copilot.agent.server import Server
 from gns3server_copilot.api import routing
-from gns3server_copilot.consoles.service import Consoles
 from gns3server_copilot.errors import UnavailableError
 from gns3server_copilot.gns3.host import project_folders, wake_notification_streams
 from gns3server_copilot.gns3.protections import PROTECTIONS, change_once
@@ -81,7 +80,6 @@ EXITING_CHECK_SECONDS = 0.2
 LOAD_KNOWLEDGE_AFTER_SECONDS = 3.0
 
 _managers: WeakSet[AgentManager] = WeakSet()
-_consoles: WeakSet[Consoles] = WeakSet()
 
 
 def mount(app: FastAPI) -> None:
@@ -182,6 +180,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
     from gns3server_copilot.api.runtime import Runtime
     from gns3server_copilot.consoles.device_settings import DeviceSettings
+    from gns3server_copilot.consoles.service import Consoles
     from gns3server_copilot.gns3.host import compute_host
     from gns3server_copilot.gns3.privileges import Privileges
     from gns3server_copilot.knowledge.base import KnowledgeBase
@@ -206,7 +205,6 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         Server(app=app, settings=settings, usage=usage, knowledge=knowledge, audit=audit, consoles=consoles)
     )
     _managers.add(manager)
-    _consoles.add(consoles)
     app.state.copilot = Runtime(
         settings=settings,
         configs=configs,
@@ -232,7 +230,6 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         await manager.close()
         await audit.close()
         _managers.discard(manager)
-        _consoles.discard(consoles)
 
 
 async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:
@@ -292,11 +289,8 @@ def _close_chats_before_project_delete() -> None:
 def _with_devices_forgotten(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     async def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
         done = await original(self, *args, **kwargs)
-        for consoles in list(_consoles):
-            try:
-                await consoles.settings.forget_others(self.id, ())
-            except Exception:
-                log.exception("The device settings of project %s could not be forgotten", self.id)
+        for manager in list(_managers):
+            await manager.project_deleted(self.id)
         return done
 
     return changed

@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 
@@ -48,6 +49,7 @@ class Prepared:
 async def pre_model_hook(
     messages: Sequence[AnyMessage],
     tools: Sequence[Tool],
+    definitions: Sequence[dict[str, Any]],
     context: ToolContext,
     config: LLMConfig,
     *,
@@ -56,10 +58,10 @@ async def pre_model_hook(
 ) -> Prepared:
     """Give what a model call sends: the prompt with the lab as it is now, and as much of the conversation as fits.
 
-    `closing` is added to the prompt. `at_most` limits the whole to fewer tokens than the configuration allows, for a
-    model whose window has turned out to be smaller. Raises ModelError when the newest question does not fit.
+    `definitions` are those of the tools, as they are sent. `closing` is added to the prompt. `at_most` limits the whole
+    to fewer tokens than the configuration allows, for a model whose window has turned out to be smaller. Raises
+    ModelError when the newest question does not fit.
     """
-    definitions = json.dumps([tool.definition() for tool in tools], ensure_ascii=False) if tools else ""
     try:
         topology: Topology | str = await lab_view(context)
     except GNS3Error as error:
@@ -72,7 +74,7 @@ async def pre_model_hook(
 def _prepare(
     messages: Sequence[AnyMessage],
     tools: Sequence[Tool],
-    definitions: str,
+    definitions: Sequence[dict[str, Any]],
     context: ToolContext,
     config: LLMConfig,
     topology: Topology | str,
@@ -80,7 +82,7 @@ def _prepare(
     closing: str,
     at_most: int | None,
 ) -> Prepared:
-    defined = COUNTER.texts(definitions)
+    defined = COUNTER.texts(json.dumps(definitions, ensure_ascii=False) if definitions else "")
     window = window_tokens(config) - (config.max_tokens or 0)
     room = (window if at_most is None else min(window, at_most)) - defined
     shown = topology if isinstance(topology, str) else topology_text(topology, int(room * TOPOLOGY_SHARE))

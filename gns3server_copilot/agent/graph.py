@@ -110,11 +110,13 @@ class ChatGraph:
         tools = () if turn.closing else self._tools()
         instruction = turn.closing.instruction if turn.closing else ""
         context, config = self._tool_context(), turn_context.llm_config.get()
+        definitions = [tool.definition() for tool in tools]
 
         async def prepare(at_most: int | None) -> Prepared:
-            return await pre_model_hook(state["messages"], tools, context, config, closing=instruction, at_most=at_most)
+            return await pre_model_hook(
+                state["messages"], tools, definitions, context, config, closing=instruction, at_most=at_most
+            )
 
-        definitions = [tool.definition() for tool in tools]
         used_ids = used_call_ids(state["messages"])
         answer = await ask_model(turn, definitions, prepare, used_ids, self._settings.model_idle_seconds)
         return {"messages": [answer], "llm_calls": state["llm_calls"] + 1}

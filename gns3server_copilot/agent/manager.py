@@ -108,6 +108,15 @@ class AgentManager:
             if not self._closing[project_id]:
                 del self._closing[project_id]
 
+    async def project_deleted(self, project_id: str) -> None:
+        """Forget what was set for the devices of a project that is gone."""
+        if self._server.consoles is None:
+            return
+        try:
+            await self._server.consoles.settings.forget_others(project_id, ())
+        except Exception:
+            log.exception("The device settings of project %s could not be forgotten", project_id)
+
     async def _close(self, project_id: str, reason: str, *, if_idle_for: float = 0.0) -> None:
         lock = self._locks.get(project_id)
         if lock is None:

@@ -13,11 +13,12 @@ from pydantic import AliasChoices, Field, field_validator
 from gns3server_copilot.errors import ToolError
 from gns3server_copilot.gns3.names import find
 from gns3server_copilot.gns3.node_kinds import ALWAYS_ON
-from gns3server_copilot.gns3.power import PowerChange
+from gns3server_copilot.gns3.power import PowerChange, Switchboard
+from gns3server_copilot.gns3.project import require_open
 from gns3server_copilot.gns3.runs import natural_order
 from gns3server_copilot.gns3.text import clipped, printable
-from gns3server_copilot.gns3.topology import Node
-from gns3server_copilot.tools.base import ToolArguments
+from gns3server_copilot.gns3.topology import Node, read_nodes
+from gns3server_copilot.tools.base import ToolArguments, ToolContext
 from gns3server_copilot.tools.response import failed
 
 EVERY_NODE = "all"
@@ -65,6 +66,29 @@ async def switch_each(
         items[node.id] if isinstance(node, Node) else failed("", clipped(printable(name), 60), node)
         for name, node in zip(wanted, found, strict=True)
     ]
+
+
+async def switch_asked(
+    wanted: Sequence[str],
+    context: ToolContext,
+    switch: Callable[[Node, Switchboard], Awaitable[dict[str, Any]]],
+    *,
+    nobody: str,
+) -> list[dict[str, Any]]:
+    """Give one item for each name in `wanted`, made by `switch`; nodes that are always on are refused.
+
+    `all` leaves those out. Raises ToolError(`nobody`) when no node is left then, or the project is not open.
+    """
+    require_open(context.project)
+    nodes = await read_nodes(context.gns3, context.project.project_id)
+    switchboard = Switchboard(context.gns3, context.project.project_id)
+
+    async def one(node: Node) -> dict[str, Any]:
+        if not can_be_switched(node):
+            return failed(node.id, node.name, f"{node.name} is of the type {node.type}: such a node is always on.")
+        return await switch(node, switchboard)
+
+    return await switch_each(wanted, nodes, one, everyone=can_be_switched, nobody=nobody)
 
 
 def _find_all(wanted: Sequence[str], nodes: Sequence[Node]) -> list[Node | str]:

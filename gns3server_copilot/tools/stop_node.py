@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gns3server_copilot.gns3.power import Power, Switchboard
-from gns3server_copilot.gns3.project import require_open
-from gns3server_copilot.gns3.topology import Node, read_nodes
+from gns3server_copilot.gns3.topology import Node
 from gns3server_copilot.schemas.modes import Mode
-from gns3server_copilot.tools.asked_nodes import NodesArguments, can_be_switched, not_reached, switch_each
+from gns3server_copilot.tools.asked_nodes import NodesArguments, not_reached, switch_asked
 from gns3server_copilot.tools.base import Tool, ToolContext
 from gns3server_copilot.tools.response import failed, succeeded
 
@@ -27,25 +26,11 @@ class GNS3StopNodeTool(Tool[NodesArguments]):
 
     async def run(self, arguments: NodesArguments, context: ToolContext) -> list[dict[str, Any]]:
         """Give one item for each node, stopped or not; `all` leaves out those that are always on."""
-        require_open(context.project)
-        nodes = await read_nodes(context.gns3, context.project.project_id)
-        switchboard = Switchboard(context.gns3, context.project.project_id)
-
-        async def stop(node: Node) -> dict[str, Any]:
-            return await _stop(node, switchboard)
-
-        return await switch_each(
-            arguments.nodes,
-            nodes,
-            stop,
-            everyone=can_be_switched,
-            nobody="There is no node that could be stopped in this project.",
-        )
+        nobody = "There is no node that could be stopped in this project."
+        return await switch_asked(arguments.nodes, context, _stop, nobody=nobody)
 
 
 async def _stop(node: Node, switchboard: Switchboard) -> dict[str, Any]:
-    if not can_be_switched(node):
-        return failed(node.id, node.name, f"{node.name} is of the type {node.type}: such a node is always on.")
     change = await switchboard.switch(Power.STOP, node)
     if change.node is None or not change.reached:
         return failed(node.id, node.name, not_reached(change, node.name))

@@ -6,10 +6,9 @@ from typing import Any
 
 from gns3server_copilot.gns3.node_kinds import CAN_SUSPEND
 from gns3server_copilot.gns3.power import Power, Switchboard
-from gns3server_copilot.gns3.project import require_open
-from gns3server_copilot.gns3.topology import Node, read_nodes
+from gns3server_copilot.gns3.topology import Node
 from gns3server_copilot.schemas.modes import Mode
-from gns3server_copilot.tools.asked_nodes import NodesArguments, can_be_switched, not_reached, switch_each
+from gns3server_copilot.tools.asked_nodes import NodesArguments, not_reached, switch_asked
 from gns3server_copilot.tools.base import Tool, ToolContext
 from gns3server_copilot.tools.response import failed, succeeded
 
@@ -28,25 +27,11 @@ class GNS3SuspendNodeTool(Tool[NodesArguments]):
 
     async def run(self, arguments: NodesArguments, context: ToolContext) -> list[dict[str, Any]]:
         """Give one item for each node, suspended or not; `all` leaves out those that are always on."""
-        require_open(context.project)
-        nodes = await read_nodes(context.gns3, context.project.project_id)
-        switchboard = Switchboard(context.gns3, context.project.project_id)
-
-        async def suspend(node: Node) -> dict[str, Any]:
-            return await _suspend(node, switchboard)
-
-        return await switch_each(
-            arguments.nodes,
-            nodes,
-            suspend,
-            everyone=can_be_switched,
-            nobody="There is no node that could be suspended in this project.",
-        )
+        nobody = "There is no node that could be suspended in this project."
+        return await switch_asked(arguments.nodes, context, _suspend, nobody=nobody)
 
 
 async def _suspend(node: Node, switchboard: Switchboard) -> dict[str, Any]:
-    if not can_be_switched(node):
-        return failed(node.id, node.name, f"{node.name} is of the type {node.type}: such a node is always on.")
     if node.type not in CAN_SUSPEND:
         return failed(node.id, node.name, f"A node of the type {node.type} cannot be suspended; stop it instead.")
     if node.status == Power.STOP.goal:

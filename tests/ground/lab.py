@@ -122,6 +122,14 @@ class Lab:
         console = await self._start_router(name, prefix, ports, config)
         return await self.cloud(name, console, [f"{prefix}{n}" for n in range(ports)])
 
+    async def two_pcs(self) -> tuple[Node, Link]:
+        """Give the first of two running PCs, 10.0.0.1 and 10.0.0.2, that reach each other, and the link between."""
+        pc1, pc2 = await self.vpcs("PC1", "10.0.0.1/24"), await self.vpcs("PC2", "10.0.0.2/24")
+        link = await self.link(pc1, pc2)
+        await self.start()
+        await self.ping(pc1, "10.0.0.2")
+        return pc1, link
+
     async def cloud(
         self, name: str, console: int | None = None, interfaces: Sequence[str] = (), device_type: str = ""
     ) -> Node:

@@ -18,11 +18,6 @@ from tests.ground.sse import kinds_of, text_of, tool_outputs
 ABORT_SECONDS = 1.0
 
 
-@pytest.fixture
-async def config(admin, model_server):
-    return await configure_model(admin, model_server)
-
-
 def abort(user, project, session_id):
     return user.post(f"{project.chat}/sessions/{session_id}/abort")
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.ground.chat import ask, configure_model, history, open_turn, session
+from tests.ground.chat import ask, history, open_turn, session
 from tests.ground.event_rules import check_event_order
-from tests.ground.held_compute import held_compute
 from tests.ground.model_script import Answer, Gate, call, text, tool_calls
 from tests.ground.projects import Projects
 from tests.ground.sse import kinds_of, open_stream, text_of
@@ -27,11 +26,6 @@ LEFT_SECONDS = 2.0
 @pytest.fixture(scope="module")
 def shared_server(brisk_server):
     return brisk_server
-
-
-@pytest.fixture
-async def config(admin, model_server):
-    return await configure_model(admin, model_server)
 
 
 LOOK = call("get_gns3_templates", {"template_type": "vpcs"}, pieces=4)
@@ -68,12 +62,6 @@ POINTS = {
     "tool_end": Point(["tool_end"], lambda gate: [tool_calls(LOOK), END.held(gate)]),
     "content after a tool": Point(["tool_end", "content"], lambda gate: [tool_calls(LOOK), END.held(gate, after=2)]),
 }
-
-
-@pytest.fixture
-async def held(admin):
-    async with held_compute(admin) as compute:
-        yield compute
 
 
 @pytest.fixture

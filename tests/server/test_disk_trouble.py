@@ -22,11 +22,6 @@ from tests.ground.users import ok
 LOCK_SECONDS = 12.0
 
 
-@pytest.fixture
-async def config(admin, model_server):
-    return await configure_model(admin, model_server)
-
-
 @contextmanager
 def lock_on(project):
     """Hold the database's write lock, as another program would that works with the file."""

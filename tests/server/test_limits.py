@@ -24,11 +24,6 @@ def shared_server(brisk_server):
     return brisk_server
 
 
-@pytest.fixture
-async def config(admin, model_server):
-    return await configure_model(admin, model_server)
-
-
 @pytest.mark.parametrize("known", [False, True], ids=["new session", "known session"])
 async def test_of_turns_at_once_in_one_session_one_runs_whole_and_the_others_write_nothing(
     admin, project, model_server, config, known

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from tests.ground.chat import ask, configure_model, history, open_turn
+from tests.ground.chat import ask, history, open_turn
 from tests.ground.event_rules import check_event_order
 from tests.ground.model_script import Gate, call, text, tool_calls
 from tests.ground.sse import kinds_of, text_of, tool_outputs
@@ -32,11 +32,6 @@ BROKEN = {
     "lone surrogates": "a\ud800b\udfffc",
     "surrogates the wrong way round": "\ude00\ud83d",
 }
-
-
-@pytest.fixture
-async def config(admin, model_server):
-    return await configure_model(admin, model_server)
 
 
 @pytest.mark.parametrize("words", NASTY.values(), ids=NASTY)

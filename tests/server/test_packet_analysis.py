@@ -55,11 +55,7 @@ def result(output: dict[str, Any]) -> dict[str, Any]:
 async def wire(lab: Lab, model_server: Any) -> AsyncIterator[tuple[Node, Link]]:
     """A running PC that reaches the other end of a link, and a user who has a model."""
     await configure_model(lab.admin, model_server)
-    pc1, pc2 = await lab.vpcs("PC1", "10.0.0.1/24"), await lab.vpcs("PC2", "10.0.0.2/24")
-    link = await lab.link(pc1, pc2)
-    await lab.start()
-    await lab.ping(pc1, "10.0.0.2")
-    yield pc1, link
+    yield await lab.two_pcs()
 
 
 @pytest.mark.lab("vpcs")

@@ -36,19 +36,10 @@ async def filters_of(lab: Lab, link: Link) -> dict[str, Any]:
     return filters
 
 
-async def two_pcs(lab: Lab) -> tuple[Any, Link]:
-    """Two running PCs on one link; the first one is given."""
-    pc1, pc2 = await lab.vpcs("PC1", "10.0.0.1/24"), await lab.vpcs("PC2", "10.0.0.2/24")
-    link = await lab.link(pc1, pc2)
-    await lab.start()
-    await lab.ping(pc1, "10.0.0.2")
-    return pc1, link
-
-
 @pytest.mark.lab("vpcs")
 async def test_filters_work_on_the_wire_and_clearing_them_really_clears(lab, admin, model_server) -> None:
     await configure_model(admin, model_server)
-    pc1, link = await two_pcs(lab)
+    pc1, link = await lab.two_pcs()
     (dropped,) = await use(lab, model_server, {"action": "set", "link": "PC1-PC2", "filters": {"frequency_drop": -1}})
     assert dropped["success"], dropped
     assert await filters_of(lab, link) == {"frequency_drop": [-1]}
@@ -62,7 +53,7 @@ async def test_filters_work_on_the_wire_and_clearing_them_really_clears(lab, adm
 @pytest.mark.lab("vpcs")
 async def test_each_type_is_set_merged_replaced_and_read_back(lab, admin, model_server) -> None:
     await configure_model(admin, model_server)
-    pc1, link = await two_pcs(lab)
+    pc1, link = await lab.two_pcs()
     name = "PC1:e0 <-> PC2:e0"
     for wanted, kept in (
         ({"delay": [20, 5]}, {"delay": [20, 5]}),
@@ -135,7 +126,7 @@ async def test_a_compute_that_refuses_leaves_the_filters_before_in_place(
     async with aclosing(await log_in_admin(server)) as admin:
         lab = Lab(admin, await Projects(admin).make(), tmp_path)
         await configure_model(admin, model_server)
-        pc1, link = await two_pcs(lab)
+        pc1, link = await lab.two_pcs()
         (refused,) = await use(lab, model_server, {"action": "set", "link": "PC1-PC2", "filters": {"corrupt": 5}})
         assert not refused["success"]
         assert "The filters before are in place again" in refused["error"]

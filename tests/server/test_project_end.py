@@ -12,9 +12,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.ground.chat import ask, configure_model, history, open_turn, session
+from tests.ground.chat import ask, history, open_turn, session
 from tests.ground.event_rules import check_event_order
-from tests.ground.held_compute import held_compute
 from tests.ground.model_script import Gate, call, text, tool_calls
 from tests.ground.open_files import DELETED, needs_proc, open_below
 from tests.ground.projects import Projects
@@ -26,17 +25,6 @@ pytestmark = needs_proc
 #: What gns3-server waits for us at most, and a little for what it does itself.
 BOUND = 2.0
 SECRET = "what only its author may read"
-
-
-@pytest.fixture
-async def config(admin, model_server):
-    return await configure_model(admin, model_server)
-
-
-@pytest.fixture
-async def held(admin):
-    async with held_compute(admin) as compute:
-        yield compute
 
 
 @pytest.fixture

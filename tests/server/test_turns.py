@@ -31,11 +31,6 @@ from tests.ground.sse import kinds_of, open_stream, text_of, tool_outputs
 from tests.ground.users import log_in_admin
 
 
-@pytest.fixture
-async def config(admin, model_server):
-    return await configure_model(admin, model_server)
-
-
 @pytest.mark.parametrize("prefix", ["/v3/projects", "/v3/copilot/projects"])
 async def test_an_answer_is_streamed_under_both_prefixes(admin, project, model_server, config, prefix):
     model_server.script(text("There are no nodes yet.", pieces=5))

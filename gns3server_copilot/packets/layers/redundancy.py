@@ -44,7 +44,15 @@ class HSRPv2Group(Packet):
     ]
 
 
-class GLBPHello(Packet):
+class _GLBPTLV(Packet):
+    """One of several in a packet."""
+
+    def extract_padding(self, s: bytes) -> tuple[bytes, bytes]:
+        """What follows belongs to the next TLV."""
+        return b"", s
+
+
+class GLBPHello(_GLBPTLV):
     """The TLV of a gateway: its state, priority and timers, in milliseconds."""
 
     name = "GLBP hello"
@@ -66,12 +74,8 @@ class GLBPHello(Packet):
         IPField("virtual_ip", "0.0.0.0"),
     ]
 
-    def extract_padding(self, s: bytes) -> tuple[bytes, bytes]:
-        """What follows belongs to the next TLV."""
-        return b"", s
 
-
-class GLBPForwarder(Packet):
+class GLBPForwarder(_GLBPTLV):
     """The TLV of a forwarder: its number, state and virtual MAC address."""
 
     name = "GLBP forwarder"
@@ -87,12 +91,8 @@ class GLBPForwarder(Packet):
         MACField("virtual_mac", "00:00:00:00:00:00"),
     ]
 
-    def extract_padding(self, s: bytes) -> tuple[bytes, bytes]:
-        """What follows belongs to the next TLV."""
-        return b"", s
 
-
-class GLBPOther(Packet):
+class GLBPOther(_GLBPTLV):
     """Any other TLV, the authentication for one."""
 
     name = "GLBP TLV"
@@ -101,10 +101,6 @@ class GLBPOther(Packet):
         FieldLenField("length", None, length_of="value", fmt="B", adjust=lambda packet, length: length + 2),
         StrLenField("value", b"", length_from=lambda packet: max(0, packet.length - 2)),
     ]
-
-    def extract_padding(self, s: bytes) -> tuple[bytes, bytes]:
-        """What follows belongs to the next TLV."""
-        return b"", s
 
 
 def _tlv(raw: bytes, **options: Any) -> Packet:

@@ -71,6 +71,14 @@ async def agent(app_server: Any, app_project: Any, counted: CountedUsage, tmp_pa
     await opened.close("The test is over.")
 
 
+@pytest_asyncio.fixture(loop_scope="session")
+async def service(app_server: Any, app_project: Any, tmp_path: Path) -> Any:
+    """The service of a fresh project with everything as the plugin sets it up."""
+    opened = await AgentService.open(app_project, agent_server(app_server.app, Settings(), tmp_path), {ALICE.user_id})
+    yield opened
+    await opened.close("The test is over.")
+
+
 @pytest.fixture
 def request_of(app_admin: Any, app_project: Any) -> Any:
     """Makes requests for turns."""

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ATTEMPTS = 5
 TOOLS = tools_for(Mode.LAB_AUTOMATION, Settings())
+DEFINITIONS = [tool.definition() for tool in TOOLS]
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ async def test_the_strategy_says_how_much_of_the_window_is_filled(strategy, toke
 async def test_what_is_sent_fits_and_is_valid(context, limit, max_tokens):
     config = dataclasses.replace(CONFIG, context_limit=limit, max_tokens=max_tokens)
     messages = long_history(60_000)
-    prepared = await pre_model_hook(messages, TOOLS, context, config)
+    prepared = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, config)
     assert prepared.tokens <= limit * 1000 * 0.75 - (max_tokens or 0)
     assert check_messages(convert_to_openai_messages(prepared.messages)) == []
     assert isinstance(prepared.messages[0], SystemMessage)
@@ -72,8 +73,8 @@ async def test_what_is_sent_fits_and_is_valid(context, limit, max_tokens):
 
 async def test_a_model_with_a_smaller_window_than_it_says_gets_half(context):
     messages = long_history(60_000)
-    whole = await pre_model_hook(messages, TOOLS, context, CONFIG)
-    half = await pre_model_hook(messages, TOOLS, context, CONFIG, at_most=whole.tokens // 2)
+    whole = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, CONFIG)
+    half = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, CONFIG, at_most=whole.tokens // 2)
     assert half.tokens <= whole.tokens // 2
     assert half.messages[-1].content == "And now?"
 
@@ -81,16 +82,16 @@ async def test_a_model_with_a_smaller_window_than_it_says_gets_half(context):
 @pytest.mark.parametrize("changes", [{"context_limit": 1}, {"context_limit": 8, "max_tokens": 8_000}])
 async def test_a_window_without_room_is_explained(context, changes):
     with pytest.raises(ModelError) as raised:
-        await pre_model_hook(long_history(10), TOOLS, context, dataclasses.replace(CONFIG, **changes))
+        await pre_model_hook(long_history(10), TOOLS, DEFINITIONS, context, dataclasses.replace(CONFIG, **changes))
     assert raised.value.kind == "too_large"
     assert check_error_text(raised.value.message) == []
 
 
 async def test_the_lab_is_read_anew_for_each_call(context, app_client, app_project):
-    before = await pre_model_hook([HumanMessage("hi")], TOOLS, context, CONFIG)
+    before = await pre_model_hook([HumanMessage("hi")], TOOLS, DEFINITIONS, context, CONFIG)
     nodes = f"/projects/{app_project.project_id}/nodes"
     await app_client.post(nodes, {"name": "Oddly-Named", "node_type": "vpcs", "compute_id": "local"})
-    after = await pre_model_hook([HumanMessage("hi")], TOOLS, context, CONFIG)
+    after = await pre_model_hook([HumanMessage("hi")], TOOLS, DEFINITIONS, context, CONFIG)
     assert "Oddly-Named" not in before.messages[0].content
     assert "Oddly-Named" in after.messages[0].content
 
@@ -125,7 +126,7 @@ async def test_thoughts_of_earlier_turns_are_not_sent_again(context):
         thinking("a2", tool_calls=[call]),
         ToolMessage("done", tool_call_id="c1", id="r"),
     ]
-    sent = (await pre_model_hook(messages, TOOLS, context, CONFIG)).messages
+    sent = (await pre_model_hook(messages, TOOLS, DEFINITIONS, context, CONFIG)).messages
     assert ["reasoning_content" in one.additional_kwargs for one in sent if isinstance(one, AIMessage)] == [False, True]
     assert "reasoning_content" in messages[1].additional_kwargs, "what is stored stays"
 
@@ -150,7 +151,7 @@ async def test_a_long_conversation_is_prepared_in_time_and_the_loop_goes_on(cont
         watching = asyncio.create_task(delays(0.7))
         while not watching.done():
             begun = time.perf_counter()
-            prepared = await pre_model_hook(messages, TOOLS, context, config)
+            prepared = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, config)
             times.append(time.perf_counter() - begun)
         busy = watching.result()
         late, latest = percentile(busy) - percentile(idle), busy[-1] - idle[-1]
@@ -169,5 +170,5 @@ def percentile(values: list[float]) -> float:
 
 async def test_nothing_is_lost_of_what_fits(context):
     messages = history([("Why?", [["a"], ["b", "c"]], "So."), ("And?", [], "")])
-    prepared = await pre_model_hook(messages, TOOLS, context, CONFIG)
+    prepared = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, CONFIG)
     assert prepared.messages[1:] == messages

@@ -9,27 +9,15 @@ import uuid
 import weakref
 
 import pytest
-import pytest_asyncio
 
-from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
-from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
-from gns3server_copilot.settings import Settings
-from tests.unit.in_process import agent_server
+from tests.unit.agent.conftest import ALICE
 from tests.unit.llm.samples import CONFIG
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-ALICE = User(str(uuid.uuid4()), "alice", True)
 OFFLINE = dataclasses.replace(CONFIG, provider="offline", model="offline", base_url="", context_limit=32, api_key=None)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def service(app_server, app_project, tmp_path):
-    opened = await AgentService.open(app_project, agent_server(app_server.app, Settings(), tmp_path), {ALICE.user_id})
-    yield opened
-    await opened.close("The test is over.")
 
 
 @pytest.fixture

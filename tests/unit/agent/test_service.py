@@ -21,6 +21,7 @@ from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from tests.ground.event_rules import check_event_order
 from tests.ground.sse import kinds_of, text_of
+from tests.unit.agent.conftest import events_of
 from tests.unit.in_process import agent_server
 from tests.unit.llm.samples import CONFIG
 
@@ -55,11 +56,6 @@ def asked(app_admin, app_project):
         )
 
     return make
-
-
-async def events_of(turn):
-    with turn.reading():
-        return [event async for event in turn.events.follow(60)]
 
 
 async def agree(service, request, events):

@@ -12,27 +12,22 @@ import time
 import uuid
 
 import pytest
-import pytest_asyncio
 from pydantic import SecretStr
 
-from gns3server_copilot.agent.service import AgentService
 from gns3server_copilot.agent.turn import TurnRequest
-from gns3server_copilot.schemas.identity import User
 from gns3server_copilot.schemas.modes import Mode
-from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools import registry
 from gns3server_copilot.tools.base import Tool, ToolArguments
 from gns3server_copilot.tools.response import succeeded
 from tests.ground.event_rules import check_event_order
 from tests.ground.model_script import call, text, tool_calls
 from tests.ground.sse import kinds_of, text_of
-from tests.unit.in_process import agent_server
+from tests.unit.agent.conftest import ALICE, events_of
 from tests.unit.llm.samples import CONFIG
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ABORT_SECONDS = 1.0
-ALICE = User(str(uuid.uuid4()), "alice", True)
 
 
 class SlowTool(Tool[ToolArguments]):
@@ -128,13 +123,6 @@ class NeverPutAway(SlowTool):
         await asyncio.Event().wait()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def service(app_server, app_project, tmp_path):
-    opened = await AgentService.open(app_project, agent_server(app_server.app, Settings(), tmp_path), {ALICE.user_id})
-    yield opened
-    await opened.close("The test is over.")
-
-
 @pytest.fixture
 def asked(app_admin, app_project, model_server):
     config = dataclasses.replace(CONFIG, base_url=model_server.base_url, api_key=SecretStr("sk-test-of-tools"))
@@ -151,11 +139,6 @@ def asked(app_admin, app_project, model_server):
         )
 
     return make
-
-
-async def events_of(turn):
-    with turn.reading():
-        return [event async for event in turn.events.follow(60)]
 
 
 async def stopped(service, asked, model_server, monkeypatch, tool):

@@ -10,41 +10,23 @@ import pytest
 
 from gns3server_copilot.gns3 import link_creation
 from gns3server_copilot.gns3.client import GNS3Client
-from gns3server_copilot.schemas.identity import ProjectRef, User
-from gns3server_copilot.schemas.modes import Mode
-from gns3server_copilot.settings import Settings
+from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.dispatch import execute
-from tests.ground.users import Accounts, UserClient
+from tests.ground.users import Accounts
 from tests.ground.waiting import until
 from tests.unit.in_process import InProcessServer, Meddler
+from tests.unit.tools.conftest import context_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 TOOL = "create_gns3_link"
 VPCS = "52136454-1f50-590a-94e4-816bd02d1062"
 
 
-def context_of(client: GNS3Client, project: ProjectRef) -> ToolContext:
-    """A context in the mode that builds labs."""
-    return ToolContext(project, User("u", "ann", True), Mode.LAB_AUTOMATION, client, Settings())
-
-
-@pytest.fixture
-def context(app_client: GNS3Client, app_project: ProjectRef) -> ToolContext:
-    """The superadmin in a fresh project."""
-    return context_of(app_client, app_project)
-
-
 @pytest.fixture
 def door(app_server: InProcessServer) -> Meddler:
     """A way to the application where a test can meddle with the creation of links."""
     return Meddler(app_server.app, "POST", "/links")
-
-
-@pytest.fixture
-def meddled(door: Meddler, app_admin: UserClient, app_project: ProjectRef) -> ToolContext:
-    """The superadmin behind that door."""
-    return context_of(GNS3Client(door, app_admin.token), app_project)
 
 
 async def pcs(context: ToolContext, count: int) -> list[dict[str, Any]]:
