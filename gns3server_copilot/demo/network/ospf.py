@@ -1,7 +1,7 @@
 """An OSPF process: hellos, adjacencies and flooding of link state on real frames.
 
 Simpler than RFC 2328: broadcast networks and intra-area routes only, no authentication, and an adjacency is FULL as
-soon as both sides' hellos list each other; then each sends the other its whole database.
+soon as both sides' hellos list each other; then each asks the other for its whole database.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from gns3server_copilot.demo.network.ospf_packets import (
     ROUTER_LSA,
     TYPE_ACKNOWLEDGMENT,
     TYPE_HELLO,
+    TYPE_REQUEST,
     TYPE_UPDATE,
     Hello,
     Lsa,
@@ -31,6 +32,7 @@ from gns3server_copilot.demo.network.ospf_packets import (
     RouterLink,
     acknowledgment_body,
     network_lsa_body,
+    request_body,
     router_lsa_body,
     update_body,
 )
@@ -159,6 +161,9 @@ class OspfProcess:
                 circuit.next_retransmission = now + RETRANSMIT_SECONDS
                 missing = {lsa.key: lsa for n in circuit.full_neighbors() for lsa in n.unacknowledged.values()}
                 self._send_update(circuit, list(missing.values()))
+                for neighbor in circuit.full_neighbors():
+                    if neighbor.loading:
+                        self._request(circuit, neighbor)
         for database in self._databases.values():
             self._routes_stale |= database.expire(now)
         self._originate()
@@ -207,11 +212,18 @@ class OspfProcess:
                 self._receive_lsa(circuit, neighbor, lsa)
             self._send(circuit, TYPE_ACKNOWLEDGMENT, acknowledgment_body(lsas))
             self._originate()
+        elif ospf.type == TYPE_REQUEST:
+            lsas = self._database(circuit.area).all(self._stack.clock())
+            neighbor.unacknowledged.update((lsa.key, lsa) for lsa in lsas)
+            circuit.next_retransmission = self._stack.clock() + 1
+            self._send_update(circuit, lsas)
 
     def _receive_lsa(self, circuit: Circuit, neighbor: Neighbor, lsa: Lsa) -> None:
         database = self._database(circuit.area)
         known = database.get(lsa.key)
         self._acknowledged(neighbor, lsa)
+        if lsa.key == _router_lsa(neighbor.router_id):
+            neighbor.loading = False
         if lsa.age >= MAX_AGE:
             if known and not newer(known, lsa):
                 database.remove(lsa.key)
@@ -264,7 +276,7 @@ class OspfProcess:
         if not circuits:
             return {}
         links = [self._link(circuit) for circuit in circuits]
-        bodies = {LsaKey(ROUTER_LSA, self.router_id, self.router_id): router_lsa_body(links)}
+        bodies = {_router_lsa(self.router_id): router_lsa_body(links)}
         for circuit in circuits:
             if circuit.role == DESIGNATED and circuit.is_transit():
                 routers = [self.router_id, *sorted(n.router_id for n in circuit.full_neighbors())]
@@ -329,10 +341,13 @@ class OspfProcess:
         self._log_change(circuit, neighbor, "LOADING to FULL, Loading Done")
         # The neighbour takes link state only from routers that it has FULL as well: our hello must come first.
         self._send_hello(circuit)
-        lsas = self._database(circuit.area).all(self._stack.clock())
-        neighbor.unacknowledged.update((lsa.key, lsa) for lsa in lsas)
         circuit.next_retransmission = self._stack.clock() + 1
-        self._send_update(circuit, lsas)
+        self._request(circuit, neighbor)
+
+    def _request(self, circuit: Circuit, neighbor: Neighbor) -> None:
+        # Only who asks knows that it has nothing: a neighbour that has restarted within the dead interval, and hears
+        # us before we hear it, has never been other than FULL for us.
+        self._send(circuit, TYPE_REQUEST, request_body(_router_lsa(neighbor.router_id)))
 
     def _send_hello(self, circuit: Circuit) -> None:
         circuit.next_hello = self._stack.clock() + circuit.interface.ospf.effective_hello
@@ -370,6 +385,10 @@ class OspfProcess:
                 f"%OSPF-4-DUP_RTRID_NBR: OSPF detected duplicate router-id {self.router_id} "
                 f"from {source} on interface {circuit.interface.name}"
             )
+
+
+def _router_lsa(router_id: IPv4Address) -> LsaKey:
+    return LsaKey(ROUTER_LSA, router_id, router_id)
 
 
 def highest_address(interfaces: Iterable[Interface]) -> IPv4Address | None:

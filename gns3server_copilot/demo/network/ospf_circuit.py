@@ -28,6 +28,8 @@ class Neighbor:
     backup_router: IPv4Address = NO_ADDRESS
     last_heard: float = 0.0
     full_since: float = 0.0
+    #: Its database was asked for and has not come yet.
+    loading: bool = False
     unacknowledged: dict[LsaKey, Lsa] = field(default_factory=dict)
 
 
@@ -128,6 +130,7 @@ class Circuit:
             if neighbor.state == TWO_WAY and adjacent:
                 neighbor.state = FULL
                 neighbor.full_since = now
+                neighbor.loading = True
                 became_full(neighbor)
             elif neighbor.state == FULL and not adjacent:
                 neighbor.state = TWO_WAY

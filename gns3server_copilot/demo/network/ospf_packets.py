@@ -1,7 +1,7 @@
-"""OSPF version 2 packets (RFC 2328, appendix A): Hello, Link State Update, Link State Acknowledgment.
+"""OSPF version 2 packets (RFC 2328, appendix A): Hello, Link State Request, Update and Acknowledgment.
 
-Database Description and Link State Request are not among them: the scripted routers send their whole, small
-database when an adjacency comes up.
+Database Description is not among them: the scripted routers ask for the whole, small database when an adjacency
+comes up.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ ALL_OSPF_ROUTERS = IPv4Address("224.0.0.5")
 NO_ADDRESS = IPv4Address(0)
 
 TYPE_HELLO = 1
+TYPE_REQUEST = 3
 TYPE_UPDATE = 4
 TYPE_ACKNOWLEDGMENT = 5
 
@@ -230,6 +231,10 @@ def router_lsa_body(links: list[RouterLink]) -> bytes:
 
 def network_lsa_body(mask: IPv4Address, routers: list[IPv4Address]) -> bytes:
     return mask.packed + b"".join(router.packed for router in routers)
+
+
+def request_body(key: LsaKey) -> bytes:
+    return key.type.to_bytes(4, "big") + key.id.packed + key.advertising_router.packed
 
 
 def update_body(lsas: list[Lsa]) -> bytes:

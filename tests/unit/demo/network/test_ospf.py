@@ -130,6 +130,22 @@ def test_restarted_router_outdoes_what_is_remembered_of_it(pair: Bench):
     assert routes(pair, "R1") == {"2.2.2.2/32": "10.0.12.2"}
 
 
+def test_router_restarted_unnoticed_gets_the_whole_database_again(pair: Bench):
+    pair.run(3)
+    pair.routers["R2"].stop_ospf()
+    heard: list[Port] = []
+
+    def first_hellos_are_lost(port: Port, frame: bytes) -> bool:
+        heard.extend([port] if port[0] == "R1" and ospf_type(frame) == TYPE_HELLO else [])
+        return port[0] == "R2" and not heard
+
+    pair.loses = first_hellos_are_lost
+    pair.configure("R2", *router_config(2).splitlines()[:-1])
+    pair.run(3)
+    assert not any("1-Way" in line for line in pair.logs)
+    assert routes(pair, "R2") == {"1.1.1.1/32": "10.0.12.1", "192.168.1.0/24": "10.0.12.1"}
+
+
 def test_network_that_goes_down_is_withdrawn(pair: Bench):
     pair.run(3)
     pair.configure("R2", f"interface {GI1}", "shutdown")
