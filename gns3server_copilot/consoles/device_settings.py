@@ -15,6 +15,7 @@ from gns3server_copilot.consoles.credentials import StoredCredentials
 from gns3server_copilot.errors import InvalidRequestError
 from gns3server_copilot.llm.keys import KeyRing
 from gns3server_copilot.llm.tables import device_settings
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 SECRETS = ("username", "password", "enable_password")
 
@@ -37,6 +38,7 @@ class DeviceSettings:
         self._engine = engine
         self._keys = keys
 
+    @uncancelled
     async def of_project(self, project_id: str) -> dict[str, DeviceSetting]:
         """Give what is set for a project's nodes, by node id."""
         async with self._engine.connect() as connection:
@@ -46,6 +48,7 @@ class DeviceSettings:
                 for row in rows.mappings()
             }
 
+    @uncancelled
     async def credentials(self, project_id: str, node_id: str) -> StoredCredentials:
         """Give what to log in with. Raises InvalidRequestError when it must be entered again, UnavailableError."""
         token = await self._token(project_id, node_id)
@@ -64,6 +67,7 @@ class DeviceSettings:
             text = await self._keys.decrypt(now)
         return StoredCredentials(**json.loads(text))
 
+    @uncancelled
     async def put(self, project_id: str, node_id: str, changes: Mapping[str, str | None]) -> None:
         """Set `family` and secrets; what `changes` does not name stays, and None clears.
 
@@ -86,12 +90,14 @@ class DeviceSettings:
             else:
                 await connection.execute(update(device_settings).where(_is(project_id, node_id)).values(values))
 
+    @uncancelled
     async def delete(self, project_id: str, node_id: str) -> bool:
         """Forget a node's settings; tell whether there were any."""
         async with self._engine.begin() as connection:
             done = await connection.execute(delete(device_settings).where(_is(project_id, node_id)))
         return bool(done.rowcount)
 
+    @uncancelled
     async def forget_others(self, project_id: str, node_ids: Collection[str]) -> None:
         """Forget the settings of all nodes that the project does not have any more; with none given, of all."""
         gone = device_settings.c.node_id.not_in(list(node_ids))

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from gns3server_copilot.errors import GNS3Error, NotAuthenticatedError
 from gns3server_copilot.gns3.login import user_of
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 LOGIN_ENDED = "The GNS3 login has ended or is not valid. Log in to GNS3 again."
 
@@ -32,6 +33,7 @@ class Canvas:
     drawings: list[dict[str, Any]]
 
 
+@uncancelled
 async def read_canvas(app: Any, token: str, project_id: str) -> Canvas:
     """Read a project as the token's user may see it; without the right to its drawings there are none.
 

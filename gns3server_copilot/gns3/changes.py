@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gns3server_copilot.errors import CopilotError
+from gns3server_copilot.utils.uncancelled import begin
 
 #: Calls for different nodes that run at once.
 WIDTH = 8
@@ -18,9 +19,6 @@ WIDTH = 8
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-#: The event loop keeps only weak references to tasks.
-_running: set[asyncio.Task[Any]] = set()
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,7 @@ async def let_finish(what: str, change: Coroutine[Any, Any, T], told: Callable[[
     """
     begun = _begun.get()
     with begun_changes(None):  # what a change begins in its turn is a part of it
-        task = asyncio.create_task(change, name=what)
-    _running.add(task)
-    task.add_done_callback(_running.discard)
+        task = begin(change, what)
     if begun is not None:
         begun.add(task, told)
     try:

@@ -22,6 +22,7 @@ from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3.changes import let_finish
 from gns3server_copilot.gns3.streaming import streamed
 from gns3server_copilot.gns3.text import printable
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -40,7 +41,7 @@ class GNS3Client:
 
     Every call gives the JSON answer, None for an empty one, and the text where it is not JSON. Raises GNS3Error with
     gns3-server's own message and status, or with status 408 when there is no answer within `timeout` seconds.
-    Changing calls (post, put, delete) go on to their end when the caller is cancelled or the time is over.
+    Calls go on to their end when the caller is cancelled or the time is over.
     """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
@@ -61,7 +62,7 @@ class GNS3Client:
     async def get(self, path: str, *, timeout: float = DEFAULT_TIMEOUT) -> Any:
         """Read."""
         async with _deadline(f"GET {path}", timeout):
-            return await self._call("GET", path, None)
+            return await uncancelled(self._call)("GET", path, None)
 
     async def canvas(self, project_id: str, *, timeout: float = DEFAULT_TIMEOUT) -> Canvas:
         """Read a project's nodes, links and drawings at one moment, as `gns3.canvas.read_canvas` does."""

@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, select
 
 from gns3server_copilot.errors import NotAuthenticatedError
 from gns3server_copilot.schemas.identity import User
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 # built once, and of the four columns that count: every request and every model call asks this
 _USER = select(UserRow.user_id, UserRow.username, UserRow.is_active, UserRow.is_superadmin).where(
@@ -18,6 +19,7 @@ _USER = select(UserRow.user_id, UserRow.username, UserRow.is_active, UserRow.is_
 )
 
 
+@uncancelled
 async def user_of(app: Any, token: str) -> User:
     """Give the active user whose token this is. Raises NotAuthenticatedError."""
     try:

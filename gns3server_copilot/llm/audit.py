@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from gns3server_copilot.llm.tables import audit
 from gns3server_copilot.schemas.audit import AuditEntry, AuditFilter, ToolCall, Verdict
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 log = logging.getLogger(__name__)
 
@@ -65,14 +66,18 @@ class AuditLog:
             try:
                 while self._waiting:
                     batch = list(islice(self._waiting, BATCH))
-                    async with self._engine.begin() as connection:
-                        await connection.execute(insert(audit), [_row(call) for call in batch])
+                    await self._insert(batch)
                     for _ in batch:
                         self._waiting.popleft()
             except Exception:
                 log.exception("The audit log could not be written; %d calls wait", len(self._waiting))
                 return False
         return True
+
+    @uncancelled
+    async def _insert(self, calls: Sequence[ToolCall]) -> None:
+        async with self._engine.begin() as connection:
+            await connection.execute(insert(audit), [_row(call) for call in calls])
 
     async def close(self) -> None:
         """Write what is left, within two seconds; what cannot be written goes to the server's log."""
@@ -94,11 +99,13 @@ class AuditLog:
                 log.exception("Old entries of the audit log could not be removed; tried again later")
             await asyncio.sleep(PURGE_SECONDS)
 
+    @uncancelled
     async def purge(self, before: datetime) -> None:
         """Remove the calls from before a time."""
         async with self._engine.begin() as connection:
             await connection.execute(delete(audit).where(audit.c.time < before))
 
+    @uncancelled
     async def read(self, wanted: AuditFilter, *, limit: int, before: int | None = None) -> Sequence[AuditEntry]:
         """Give the newest calls that fit, those added just now included; `before` leaves out ids from there on."""
         await self.flush()

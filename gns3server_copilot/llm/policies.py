@@ -18,6 +18,7 @@ from gns3server_copilot.llm.config import Owner
 from gns3server_copilot.llm.rows import insert_if_absent, no_such, require_owner
 from gns3server_copilot.llm.tables import group_policies, groups, memberships, users
 from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ class PolicyStore:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
+    @uncancelled
     async def of_group(self, group_id: str) -> GroupPolicy:
         """Give a group's policy; one that was never set allows everything. Raises NotFoundError."""
         query = select(group_policies).where(group_policies.c.group_id == group_id)
@@ -126,6 +128,7 @@ class PolicyStore:
                 await require_owner(connection, Owner("group", group_id))
         return _from_row(row) if row else GroupPolicy()
 
+    @uncancelled
     async def is_member(self, user_id: str, group_id: str) -> bool:
         """Tell whether a user is a member of a group."""
         query = select(memberships.c.user_id).where(
@@ -134,6 +137,7 @@ class PolicyStore:
         async with self._engine.connect() as connection:
             return (await connection.execute(query)).first() is not None
 
+    @uncancelled
     async def set_for_group(self, group_id: str, policy: GroupPolicy) -> None:
         """Set a group's policy. Raises NotFoundError for an unknown group."""
         everything = policy.allowed_modes == frozenset(Mode)

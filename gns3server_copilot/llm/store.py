@@ -36,6 +36,7 @@ from gns3server_copilot.llm.tables import llm_configs
 from gns3server_copilot.schemas.llm_config_changes import UpdateLLMConfig
 from gns3server_copilot.schemas.llm_configs import SECRET_FIELDS, CreateLLMConfig
 from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 __all__ = ["ConfigStore", "revisions", "upgrade"]
 
@@ -57,6 +58,7 @@ class ConfigStore:
 
     # -- reading
 
+    @uncancelled
     async def list_configs(self, owner: Owner) -> list[StoredConfig]:
         """Give the owner's configurations, oldest first. Raises NotFoundError for an unknown owner."""
         async with self._engine.connect() as connection:
@@ -65,6 +67,7 @@ class ConfigStore:
                 await require_owner(connection, owner)
         return await self._checked(found)
 
+    @uncancelled
     async def user_configs(self, user_id: str) -> UserConfigs:
         """Give all that a user may use, own and inherited. Raises NotFoundError for an unknown user."""
         found = await self.usable_configs(user_id)
@@ -75,21 +78,25 @@ class ConfigStore:
             inherited=tuple(config for config in checked if config.owner.kind == "group"),
         )
 
+    @uncancelled
     async def usable_configs(self, user_id: str) -> UserConfigs:
         """Give the same as `user_configs`, without looking whether the keys can be decrypted: `for_use` finds out."""
         async with self._engine.connect() as connection:
             return await read_user_configs(connection, user_id)
 
+    @uncancelled
     async def get_config(self, owner: Owner, config_id: str) -> StoredConfig:
         """Give one. Raises NotFoundError for an unknown id, ForbiddenError when it is somebody else's."""
         async with self._engine.connect() as connection:
             found = await fetch_of(connection, owner, config_id)
         return (await self._checked([found]))[0]
 
+    @uncancelled
     async def user_config(self, user_id: str, config_id: str) -> StoredConfig:
         """Give one that the user may use, own or inherited. Raises NotFoundError, ForbiddenError as `get_config`."""
         return await self.require(await self.user_configs(user_id), config_id)
 
+    @uncancelled
     async def require(self, usable: UserConfigs, config_id: str) -> StoredConfig:
         """Give one of a user's. Raises NotFoundError when there is none of this id, ForbiddenError when it is not."""
         found = usable.get(config_id)
@@ -99,6 +106,7 @@ class ConfigStore:
             raise ForbiddenError("This configuration is neither this user's nor one of a group of theirs.")
         return found
 
+    @uncancelled
     async def for_use(self, config: StoredConfig) -> LLMConfig:
         """Give a configuration with its secrets decrypted.
 
@@ -118,6 +126,7 @@ class ConfigStore:
 
     # -- writing
 
+    @uncancelled
     async def create_config(self, owner: Owner, new: CreateLLMConfig) -> StoredConfig:
         """Store a new configuration; as the default it takes the place of the earlier one.
 
@@ -148,6 +157,7 @@ class ConfigStore:
             await self._explain_clash(owner, new.name)
             raise
 
+    @uncancelled
     async def update_config(
         self, owner: Owner, config_id: str, given: UpdateLLMConfig, expected: int | None = None
     ) -> StoredConfig:
@@ -170,6 +180,7 @@ class ConfigStore:
             raise
         raise ConflictError("Too many others are changing this configuration at once. Try again in a moment.")
 
+    @uncancelled
     async def delete_config(self, owner: Owner, config_id: str, expected: int | None = None) -> None:
         """Delete one. Raises NotFoundError, ForbiddenError, and ConflictError when the version is another one."""
         for _ in range(ATTEMPTS):
@@ -186,6 +197,7 @@ class ConfigStore:
                 return
         raise ConflictError("Too many others are changing this configuration at once. Try again in a moment.")
 
+    @uncancelled
     async def set_default(self, owner: Owner, config_id: str) -> StoredConfig:
         """Make a configuration its owner's default; the earlier one stays if that cannot be.
 
@@ -202,6 +214,7 @@ class ConfigStore:
             made = await fetch(connection, config_id)
         return (await self._checked([made]))[0]
 
+    @uncancelled
     async def choose_inherited_default(self, user_id: str, config_id: str) -> None:
         """Make a group's configuration, which the user has been found to inherit, the user's default.
 
@@ -211,6 +224,7 @@ class ConfigStore:
             _require_chat(await fetch(connection, config_id))
             await preferences.choose_default(connection, user_id, config_id, datetime.now(UTC))
 
+    @uncancelled
     async def forget_default(self, user_id: str) -> None:
         """Forget which configuration the user has chosen as the default; an own one is no longer marked either."""
         now = datetime.now(UTC)
@@ -227,6 +241,7 @@ class ConfigStore:
                 .values(is_default=False, version=llm_configs.c.version + 1, updated_at=now)
             )
 
+    @uncancelled
     async def choose_mode(self, user_id: str, config_id: str, mode: Mode, expected: int | None = None) -> None:
         """Remember the user's own mode of a configuration that the user has been found to inherit.
 

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from gns3server_copilot.llm.rows import add_to
 from gns3server_copilot.llm.tables import llm_configs, usage, users
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class UsageStore:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
+    @uncancelled
     async def add_turn(
         self, user_id: str, config_id: str, *, model_calls: int, input_tokens: int, output_tokens: int
     ) -> None:
@@ -48,6 +50,7 @@ class UsageStore:
                 if (await connection.execute(select(users.c.user_id).where(users.c.user_id == user_id))).first():
                     raise
 
+    @uncancelled
     async def read(
         self, user_id: str | None = None, *, since: date | None = None, until: date | None = None
     ) -> list[DayOfUse]:
