@@ -17,6 +17,8 @@ from typing import Any
 from gns3server_copilot.errors import ConsoleError
 
 CONNECT_SECONDS = 5.0
+ATTEMPTS = 2
+NEGOTIATION_SECONDS = 0.5
 CLOSE_SECONDS = 1.0
 #: As much as is taken in without a pause.
 READ_BYTES = 8_192
@@ -81,22 +83,50 @@ class Transport:
 
 
 async def open_transport(host: str, port: int, on_text: Callable[[str], None]) -> Transport:
-    """Connect within CONNECT_SECONDS. Raises ConsoleError that says why not."""
+    """Connect within CONNECT_SECONDS. Raises ConsoleError that says why not.
+
+    Tried a second time: telnetlib3 may wait without an end for a negotiation that is over.
+    """
     telnetlib3 = await asyncio.to_thread(importlib.import_module, "telnetlib3")
+    error: Exception = TimeoutError()
+    for _ in range(ATTEMPTS):
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS / ATTEMPTS):
+                return await _connect(telnetlib3, host, port, on_text)
+        except TimeoutError as late:
+            error = late
+        except OSError as refused:
+            error = refused
+            break
+    reason = getattr(error, "strerror", None) or "no answer"
+    raise ConsoleError(f"The console at {host} port {port} cannot be reached: {reason}.") from None
+
+
+async def _connect(telnetlib3: Any, host: str, port: int, on_text: Callable[[str], None]) -> Transport:
+    clients: list[Any] = []
+
+    def client(**options: Any) -> Any:
+        # of this class, or a server started from a terminal announces the operator's window
+        clients.append(telnetlib3.TelnetClient(**options))
+        return clients[-1]
+
     try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            reader, writer = await telnetlib3.open_connection(
-                host,
-                port,
-                # without it a server started from a terminal announces the operator's window
-                client_factory=telnetlib3.TelnetClient,
-                encoding=False,
-                connect_minwait=0,
-                connect_timeout=CONNECT_SECONDS,
-                cols=COLUMNS,
-                rows=ROWS,
-            )
-    except (TimeoutError, OSError) as error:
-        reason = getattr(error, "strerror", None) or "no answer"
-        raise ConsoleError(f"The console at {host} port {port} cannot be reached: {reason}.") from None
+        reader, writer = await telnetlib3.open_connection(
+            host,
+            port,
+            client_factory=client,
+            encoding=False,
+            connect_minwait=0,
+            connect_maxwait=NEGOTIATION_SECONDS,
+            connect_timeout=CONNECT_SECONDS,
+            cols=COLUMNS,
+            rows=ROWS,
+        )
+    except BaseException:
+        # a connection that is made and that nobody reads would hold the console up for everybody
+        for made in clients:
+            transport = getattr(made, "_transport", None)
+            if transport is not None:
+                transport.close()
+        raise
     return Transport(reader, writer, on_text)
