@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import datetime
+import gc
 import platform
 import re
 import statistics
@@ -206,6 +207,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
     asked = parser.parse_args()
     messages = conversation(asked.tokens)
+    gc.freeze()  # as the server does when it has loaded the agent (`llm/importing.py`)
     cases = {"it fits (200,000)": 200, "it is trimmed (64,000)": 64}
     measured = {name: asyncio.run(measure(messages, limit, asked.rounds)) for name, limit in cases.items()}
     idle = asyncio.run(idle_delays())

@@ -66,6 +66,11 @@ NEEDED = (
     "langchain-openai",
     "langgraph",
     "langgraph-checkpoint-sqlite",
+    "ormsgpack",
+    "platformdirs",
+    "pydantic",
+    "PyYAML",
+    "scapy",
     "telnetlib3",
     "tiktoken",
 )
@@ -227,6 +232,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         await manager.close()
         await audit.close()
         _managers.discard(manager)
+        _consoles.discard(consoles)
 
 
 async def _stop_when_exiting(app: FastAPI, manager: AgentManager) -> None:

@@ -80,9 +80,9 @@ def _prepare(
     closing: str,
     at_most: int | None,
 ) -> Prepared:
-    window = window_tokens(config) if at_most is None else min(window_tokens(config), at_most)
     defined = COUNTER.texts(definitions)
-    room = window - defined - (config.max_tokens or 0)
+    window = window_tokens(config) - (config.max_tokens or 0)
+    room = (window if at_most is None else min(window, at_most)) - defined
     shown = topology if isinstance(topology, str) else topology_text(topology, int(room * TOPOLOGY_SHARE))
     prompt = system_prompt_text(tools, context, shown) + closing
     fixed = COUNTER.texts(prompt, LEFT_OUT) + TOKENS_AROUND

@@ -51,6 +51,8 @@ class AgentManager:
     async def start_turn(self, request: TurnRequest) -> Turn:
         """Start a turn within the limits of the user and the server (TooManyTurnsError beyond them)."""
         service = await self.service(request.project)
+        # loaded now, so that nothing is waited for between the counting and the turn's being counted
+        await self._server.knowledge.current()
         running = [turn for one in self._services.values() for turn in one.running_turns]
         own = [turn for turn in running if turn.request.user.user_id == request.user.user_id]
         if len(own) >= self._settings.max_turns_per_user:

@@ -288,7 +288,7 @@ class AgentService:
                         await turn.wait()
                 except TimeoutError:
                     raise ConflictError("What runs in this conversation is still being stopped. Try again.") from None
-            self._unstored.forget(key)
+            await self._unstored.forget(key)
             await self._database.delete_session(session_id)
         finally:
             self._deleting.discard(key)
@@ -340,10 +340,12 @@ class AgentService:
         turns = self.running_turns
         for turn in turns:
             turn.abort(reason)
-        for turn in turns:
-            await turn.wait()
-        await self._unstored.try_to_store()
-        await self._database.close()
+        try:
+            for turn in turns:
+                await turn.wait()
+            await self._unstored.try_to_store()
+        finally:
+            await self._database.close()
 
 
 def _thread(session_id: str) -> RunnableConfig:

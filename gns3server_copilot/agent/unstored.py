@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import CopilotError, StorageError
+
+log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
 
@@ -37,9 +40,10 @@ class UnstoredEndings:
         """Keep the ending for later."""
         self._endings[key] = ending
 
-    def forget(self, key: Key) -> None:
-        """Store it no more: its conversation is deleted."""
-        self._endings.pop(key, None)
+    async def forget(self, key: Key) -> None:
+        """Store it no more: its conversation is deleted. Returns when no storing of it is under way."""
+        async with self._lock:
+            self._endings.pop(key, None)
 
     async def store(self, key: Key) -> None:
         """Store the session's ending if there is one. Raises StorageError when that is still not possible."""
@@ -47,9 +51,15 @@ class UnstoredEndings:
             return
         async with self._lock:
             ending = self._endings.get(key)
-            if ending is not None:
+            if ending is None:
+                return
+            try:
                 await self._store(ending)
-                self._endings.pop(key, None)
+            except StorageError:
+                raise
+            except Exception:  # another try would fail in the same way, and stand in the way of all that follows
+                log.exception("The end of a turn could not be stored and is given up")
+            self._endings.pop(key, None)
 
     async def try_to_store(self, user_id: str | None = None) -> None:
         """Store what can be stored now: of one user, or of everybody."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
@@ -132,12 +133,14 @@ async def _whole_answer(request: Request, turn: Turn) -> Response:
     texts: dict[str, str] = {}
     calls: dict[str, dict[str, Any]] = {}
     usage: dict[str, Any] = {}
+    looked = time.monotonic()
     with turn.reading():
         async for event in turn.events.follow(DISCONNECT_CHECK_SECONDS):
+            if time.monotonic() - looked >= DISCONNECT_CHECK_SECONDS:
+                looked = time.monotonic()
+                if await request.is_disconnected():
+                    return Response()  # nobody reads it; to stop reading is what ends the turn
             match event["type"]:
-                case "heartbeat":
-                    if await request.is_disconnected():
-                        return Response()  # nobody reads it; to stop reading is what ends the turn
                 case "content":
                     texts[event["message_id"]] = texts.get(event["message_id"], "") + event["content"]
                 case "tool_call":

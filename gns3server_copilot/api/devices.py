@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, status
 from pydantic import SecretStr
 
 from gns3server_copilot.api.dependencies import Chats, ProjectChats, require_privilege
-from gns3server_copilot.api.routing import CHATS, CopilotRoute
+from gns3server_copilot.api.routing import CHATS, CopilotRoute, refusals
 from gns3server_copilot.consoles.device_settings import DeviceSetting
 from gns3server_copilot.consoles.families import Families
 from gns3server_copilot.consoles.service import Consoles, find_family
@@ -19,7 +19,7 @@ from gns3server_copilot.gns3.templates import Template, read_templates
 from gns3server_copilot.gns3.topology import Node, read_topology
 from gns3server_copilot.schemas.devices import DeviceAnswer, DeviceConsole, DeviceList, DeviceSettingChange
 
-router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot devices"])
+router = APIRouter(prefix=CHATS, route_class=CopilotRoute, tags=["Copilot chat"], responses=refusals())
 
 
 async def _changed_node(request: Request, node_id: UUID, chats: Chats) -> ProjectChats:

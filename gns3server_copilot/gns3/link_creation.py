@@ -106,19 +106,22 @@ class _Batch:
         self._links = f"/projects/{project_id}/links"
 
     async def create(self, creation: LinkCreation) -> None:
-        async with AsyncExitStack() as held:
+        async with AsyncExitStack() as waiting:
             # always in the same order, so that nobody waits in a circle
             for compute_id in sorted({creation.wanted.a.node.compute_id, creation.wanted.b.node.compute_id}):
-                await held.enter_async_context(_turn_at(compute_id))
-            await let_finish(f"link {creation.wanted.name}", self._create(creation), lambda _: _told(creation))
+                await waiting.enter_async_context(_turn_at(compute_id))
+            turns = waiting.pop_all()
+        # the turns end with the link, also when nobody waits for it any more
+        await let_finish(f"link {creation.wanted.name}", self._create(creation, turns), lambda _: _told(creation))
 
-    async def _create(self, creation: LinkCreation) -> None:
+    async def _create(self, creation: LinkCreation, turns: AsyncExitStack) -> None:
         body = {"nodes": [_end(creation.wanted.a), _end(creation.wanted.b)]}
-        try:
-            answer = await self._client.post(self._links, body, timeout=LINK_SECONDS)
-            creation.link_id = answer["link_id"]
-        except GNS3Error as error:
-            creation.error = error
+        async with turns:
+            try:
+                answer = await self._client.post(self._links, body, timeout=LINK_SECONDS)
+                creation.link_id = answer["link_id"]
+            except GNS3Error as error:
+                creation.error = error
 
     async def read_back(self, creations: Sequence[LinkCreation]) -> None:
         """Put the links as they are now into `creations`, those that no clear answer came for too."""

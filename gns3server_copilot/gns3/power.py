@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
@@ -69,10 +68,6 @@ class Switchboard:
         self._client = client
         self._project_id = project_id
         self._width = asyncio.Semaphore(WIDTH)
-
-    async def switch_all(self, power: Power, nodes: Iterable[Node]) -> list[PowerChange]:
-        """Switch the nodes and give one PowerChange each, in the same order."""
-        return await asyncio.gather(*(self.switch(power, node) for node in nodes))
 
     async def switch(self, power: Power, node: Node) -> PowerChange:
         """Switch a node, unless it is so already, and read back what came of it.

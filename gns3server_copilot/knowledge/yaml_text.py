@@ -48,7 +48,7 @@ class YamlText:
             raise WrongFileError(_reason(error), _line(error.problem_mark or error.context_mark)) from None
         except yaml.YAMLError as error:  # a character that YAML does not allow
             raise WrongFileError(str(error).partition("\n")[0]) from None
-        except (ValueError, RecursionError) as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:  # of a value that its tag does not fit
             raise WrongFileError(f"it cannot be read as YAML: {error}") from None
         finally:
             loader.dispose()

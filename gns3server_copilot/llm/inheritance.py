@@ -64,7 +64,10 @@ async def read_user_configs(connection: AsyncConnection, user_id: str) -> UserCo
     configs = await fetch_usable(connection, user_id)
     own = [config for config in configs if config.owner.kind == "user"]
     inherited = [
-        replace(config, group_name=names[config.owner.id]) for config in configs if config.owner.kind == "group"
+        # the policy was read with these groups: one that the user has joined since then counts next time
+        replace(config, group_name=names[config.owner.id])
+        for config in configs
+        if config.owner.kind == "group" and config.owner.id in names
     ]
     inherited.sort(key=lambda config: config.group_name or "")
     chosen = preferences.default_config_id

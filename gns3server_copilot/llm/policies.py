@@ -117,11 +117,6 @@ class PolicyStore:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
-    async def of_user(self, user_id: str) -> Policy:
-        """Give what binds a user now. Raises NotFoundError for an unknown one."""
-        async with self._engine.connect() as connection:
-            return (await read_memberships(connection, user_id)).policy
-
     async def of_group(self, group_id: str) -> GroupPolicy:
         """Give a group's policy; one that was never set allows everything. Raises NotFoundError."""
         query = select(group_policies).where(group_policies.c.group_id == group_id)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gns3server_copilot.packets.tcp import Half, Stream
 from gns3server_copilot.packets.walk.steps import Layer
+from gns3server_copilot.packets.walk.transport import CHECKED_PORTS, CHECKED_STARTS
 
 TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
 #: Protocols that carry nothing else: EIGRP, OSPF, PIM, VRRP.
@@ -90,7 +91,12 @@ def flow_key(data: bytes) -> bytes | None:
         header = body + (data[body + 12] >> 4 << 2)
         if header < body + 20 or header > end:
             return None
-        return data[addresses : body + 4] + _TAILS[TCP, tagged, end > header]
+        key = data[addresses : body + 4] + _TAILS[TCP, tagged, end > header]
+        if end > header and data[header] in CHECKED_STARTS:
+            source, destination = data[body] << 8 | data[body + 1], data[body + 2] << 8 | data[body + 3]
+            if source in CHECKED_PORTS or destination in CHECKED_PORTS:
+                return key + data[header : header + 4]
+        return key
     if protocol == UDP:
         length = data[body + 4] << 8 | data[body + 5]
         return data[addresses : body + 4] + _TAILS[UDP, tagged, length > 8] if 8 <= length <= end - body else None

@@ -14,6 +14,7 @@ from gns3server_copilot.packets.findings.tcp import find as find_in_tcp
 from gns3server_copilot.packets.findings.traffic import fragments, one_way
 from gns3server_copilot.packets.rows import Row, RowReader
 from gns3server_copilot.packets.survey import FRAGMENTS, Survey
+from gns3server_copilot.packets.tcp import TcpTracker
 from gns3server_copilot.packets.tcp_feed import Repetitions
 from gns3server_copilot.packets.walk.frame import Frame
 
@@ -36,7 +37,7 @@ class Overview:
         for protocol in sorted(checked - {FOLLOWED}):
             self._watch(protocol, protocol)
         self._watch(FRAGMENTS, FRAGMENTS)
-        survey.follow_tcp()
+        survey.tracker = TcpTracker()
 
     def _watch(self, what: str, name: str) -> None:
         kept = self._kept.setdefault(name, [])

@@ -45,12 +45,17 @@ class ProtocolQuestion:
         self._sample = Sample()
         self._broken = 0
         self._tracker = TcpTracker()
+        if not self._on_frame:
+            # without conditions on frames only those of the sample have to be looked at
+            survey.passes_over = self._sample.pass_over
+            if self.protocol == "tcp":
+                survey.tracker = self._tracker
         survey.watch(self.protocol, self._see)
 
     def _see(self, frame: Frame) -> bool:
         if not self._on_frame or all_hold(self._on_frame, frame_fields(frame, self._survey.start)):
             self._sample.offer(frame)
-            if self.protocol == "tcp":
+            if self.protocol == "tcp" and self._on_frame:
                 feed(self._tracker, frame)
         return True
 

@@ -35,6 +35,13 @@ class Sample:
         """The kept frames in their order."""
         return [frame for block in self._blocks.values() for frame in block]
 
+    def pass_over(self) -> bool:
+        """Whether the next frame will not be kept, whatever it is; it is counted then, and need not be offered."""
+        if not self.matching // BLOCK % self._stride:
+            return False
+        self.matching += 1
+        return True
+
     def offer(self, frame: Frame) -> None:
         """Count a frame, and keep it if it is in a block that is kept."""
         block = self.matching // BLOCK

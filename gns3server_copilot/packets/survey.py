@@ -40,7 +40,10 @@ class Survey:
     malformed: int = 0
     cut: int = 0
     fragments: int = 0
+    #: shown every TCP segment
     tracker: TcpTracker | None = None
+    #: asked before a watched frame that need not be walked through again; says that nobody has to see this one
+    passes_over: Callable[[], bool] | None = None
     #: says which frames count; all where there is none
     accepts: Callable[[Frame], bool] | None = None
     _flows: dict[object, Flow] = field(default_factory=dict)
@@ -50,10 +53,6 @@ class Survey:
         """Have `watcher` called with every frame that holds `protocol`, in order."""
         self.watchers.setdefault(protocol, []).append(watcher)
 
-    def follow_tcp(self) -> None:
-        """Have every TCP segment shown to a tracker."""
-        self.tracker = TcpTracker()
-
     def run(self, capture: Capture, budget: Budget) -> None:
         """Read the capture as far as the budget goes."""
         if self.accepts is not None:
@@ -61,6 +60,7 @@ class Survey:
             return
         flows = self._flows
         segment = self._segment
+        passes_over = self.passes_over
         number = cut = 0
         last = 0
         for record in capture.records():
@@ -78,7 +78,7 @@ class Survey:
                 except IndexError:
                     pass
             flow = flows.get(key) if key is not None else None
-            if flow is None or flow.watched:
+            if flow is None or (flow.watched and not (passes_over is not None and passes_over())):
                 flow = self._walk(number, record, key)
             elif flow.tcp_at:
                 segment(number, record, flow)
@@ -161,8 +161,7 @@ class Survey:
     def _segment(self, number: int, record: Record, flow: Flow) -> None:
         """Show the tracker a segment of a flow that need not be walked through again."""
         time, _, data, _ = record
-        at = flow.tcp_at
-        _, _, seq, ack, offset, flags, window = SEGMENT.unpack_from(data, at)
+        _, _, seq, ack, offset, flags, window = SEGMENT.unpack_from(data, flow.tcp_at)
         length_at = flow.length_at
         payload = (data[length_at] << 8 | data[length_at + 1]) - flow.length_of_headers - (offset >> 4 << 2)
         tracker, stream = self.tracker, flow.stream

@@ -84,4 +84,6 @@ def _kill(process: Process) -> None:
 def _environment() -> dict[str, str]:
     """The server's environment, with this very package found first, and without a copilot loaded into the worker."""
     path = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path, "GNS3_COPILOT": "0", "PYTHONSAFEPATH": "1"}
+    own = {"PYTHONPATH": path, "GNS3_COPILOT": "0", "PYTHONSAFEPATH": "1"}
+    # scapy would make directories in the server's home and read settings from there
+    return {**os.environ, **own, "XDG_CONFIG_HOME": os.devnull, "XDG_CACHE_HOME": os.devnull}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from gns3server_copilot.redaction.placeholders import OPENING, placeholder
 from gns3server_copilot.redaction.rules import RULES, Rule
@@ -14,6 +14,8 @@ _END = re.compile(r"-----END [A-Z0-9 ]{0,40}-----")
 _KEY_LINE = re.compile(r"\s*[A-Za-z0-9+/=:,.\- ]*\s*\Z")
 #: In characters.
 LONGEST_PIECE = 8192
+#: How far on both sides of a cut is looked at once more.
+SEAM = 1024
 #: Signs that end a secret in some syntaxes; a secret that really ends so is hidden but for its last sign.
 _CLOSING = ";,\"')}]"
 
@@ -64,9 +66,19 @@ def redact(text: str) -> str:
         elif len(line) <= LONGEST_PIECE:
             lines[position] = _redact_line(line, rules)
         else:
-            lines[position] = "".join(_redact_line(piece, rules) for piece in _pieces(line))
+            lines[position] = _redact_long_line(line, rules)
         position += 1
     return "\n".join(lines)
+
+
+def _redact_long_line(line: str, rules: Collection[Rule]) -> str:
+    done = ""
+    for piece in _pieces(line):
+        piece = _redact_line(piece, rules)
+        # the word that announces a secret may be before the cut and the secret behind it
+        seam = _redact_line(done[-SEAM:] + piece[:SEAM], rules)
+        done = done[:-SEAM] + seam + piece[SEAM:]
+    return done
 
 
 def _pieces(line: str) -> Iterator[str]:

@@ -103,7 +103,7 @@ class SharedConnection:
             # another program that reads the file must not keep everybody waiting for this
             connection.execute("PRAGMA busy_timeout = 0")
             connection.executescript(pragma_script("incremental_vacuum", "wal_checkpoint(TRUNCATE)"))
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:  # what has been committed stays, also in a file with a damaged page
             log.debug("Space of a chat database was not given back: %s", error)
         finally:
             connection.execute(f"PRAGMA busy_timeout = {self._busy_timeout}")

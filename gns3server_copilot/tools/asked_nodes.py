@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -44,7 +44,7 @@ class NodesArguments(ToolArguments):
 async def switch_each(
     wanted: Sequence[str],
     nodes: Sequence[Node],
-    switch: Callable[[Node], Any],
+    switch: Callable[[Node], Awaitable[dict[str, Any]]],
     *,
     everyone: Callable[[Node], bool] = lambda node: True,
     nobody: str,

@@ -141,6 +141,7 @@ def _item(device: Device, verdicts: Sequence[Verdict], done: Configured) -> Item
         result["committed"] = done.committed
     if done.saved is not None:
         result["saved"] = done.saved
+    applied = done.committed is not False and any(sent.error is None for sent in done.lines)
     if done.error is None:
-        return succeeded(*device.item_name(), result)
-    return failed(*device.item_name(), done.error, result=json_text(result))
+        return succeeded(*device.item_name(), result, applied=applied)
+    return failed(*device.item_name(), done.error, result=json_text(result), applied=applied)

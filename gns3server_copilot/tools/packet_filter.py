@@ -125,7 +125,8 @@ async def _change(link: Link, arguments: PacketFilterArguments, context: ToolCon
         warnings.append("The link is suspended: nothing passes until it is resumed in GNS3.")
     if warnings:
         told["warnings"] = warnings
-    return succeeded(link.id, link.name, told)
+    applied = arguments.action == "set" and not packet_filters.same(now.filters, after)
+    return succeeded(link.id, link.name, told, applied=applied)
 
 
 async def _check_expression(filters: packet_filters.Filters, link: Link) -> None:

@@ -267,7 +267,8 @@ async def test_no_import_over_a_project_writes_into_it(admin, chatted):
     await load(lambda file: [link_in(file, name, target) for name, target in links.items()])
     assert all((project.path / name).is_symlink() for name in links)
     names = [f"a/{FILE}", "a/new", f"b/{FOLDER}/{FILE}", f"{FOLDER}/{FILE}", f"x/../{FOLDER}/new", f"b/a/{FILE}"]
-    for name in (*names, "c", "d", f"../{project.project_id}/{FOLDER}/{FILE}", FOLDER):
+    outside = f"../{project.project_id}"
+    for name in (*names, "c", "d", f"{outside}/{FOLDER}/{FILE}", f"{outside}/a/{FILE}", FOLDER):
         await load(lambda file, name=name: file.writestr(name, "planted"))
         assert print_of(project) == before, name
         await load(lambda file, name=name: link_in(file, name, "/etc/passwd"))

@@ -53,11 +53,7 @@ def plain_file(folder):
     folder.write_text("not a folder")
 
 
-def folder_in_place_of_the_file(folder):
-    (folder / "copilot_checkpoints.db").mkdir(parents=True)
-
-
-@pytest.mark.parametrize("trouble", [link_to_nowhere, link_to_a_folder, plain_file, folder_in_place_of_the_file])
+@pytest.mark.parametrize("trouble", [link_to_nowhere, link_to_a_folder, plain_file])
 async def test_what_stands_in_the_place_of_the_database_is_named_by_every_route(user, project, trouble):
     folder = project.path / "gns3-copilot"
     trouble(folder)

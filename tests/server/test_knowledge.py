@@ -75,7 +75,7 @@ async def test_a_reload_disturbs_no_running_turn(admin, make_user, project, mode
     model_server.always(text("Done."))
     async with asyncio.TaskGroup() as group:
         turns = [group.create_task(ask(user, project, f"question {n}")) for user in users for n in range(5)]
-        await model_server.received(10)
+        await model_server.received(10, seconds=60)
         (directory / "prompts" / "teaching_assistant.md").write_text(PIRATE)
         (directory / "prompts" / "lab_automation_assistant.md").write_bytes(b"\xff")
         before, *_ = [one.system_prompt for one in model_server.requests]

@@ -117,6 +117,7 @@ async def test_a_rotation_beside_a_server_that_is_used_loses_nothing(bench: Benc
     assert await bench.broken() == []
 
 
+@pytest.mark.slow
 async def test_a_kill_at_any_moment_leaves_everything_readable(bench: Bench) -> None:
     await bench.make(10)
     begun = time.monotonic()

@@ -125,7 +125,9 @@ async def test_keys_and_tokens_are_nowhere(bench: Bench, model_server: ModelServ
     for config, key in ((bench.own, bench.own_key), (bench.inherited, bench.group_key)):
         answers = [text("hello"), text("one two three", pieces=3).cut(after=1)]
         # providers that say which key they refuse, in every way that a client may raise
-        answers += [openai_error(status, f"The key {key} is wrong") for status in (400, 401, 403, 404, 422, 429, 500)]
+        words = f"The key {key} is wrong"
+        answers += [openai_error(status, words) for status in (400, 401, 403, 404, 422, 500)]
+        answers += [openai_error(429, words, "insufficient_quota")]
         model_server.script_for(key, *answers)
         kinds = [(await bench.turn(config))["type"] for _ in answers]
         assert kinds == ["done"] + ["error"] * (len(answers) - 1)

@@ -221,3 +221,35 @@ async def test_a_capture_on_a_remote_compute_is_read_from_its_stream(start_gns3_
         (afterwards,) = await use(lab, model_server, ANALYSE)
         assert "on another compute" in afterwards["error"]
         await lab.clean_up()
+
+
+@pytest.mark.lab("frr", "dynamips")
+async def test_why_two_routers_do_not_become_neighbours_is_read_from_the_wire(lab, admin, model_server) -> None:
+    await configure_model(admin, model_server)
+    config = """
+        interface eth0
+         ip address 10.0.12.{n}/24
+         ip ospf hello-interval {hello}
+         ip ospf dead-interval 8
+        router ospf
+         ospf router-id {n}.{n}.{n}.{n}
+         network 10.0.0.0/8 area 0
+    """
+    r1, r2, middle = await asyncio.gather(
+        lab.router("R1", config=config.format(n=1, hello=1)),
+        lab.router("R2", config=config.format(n=2, hello=2)),
+        lab.switch("SW1"),
+    )
+    await lab.link(r1, middle)
+    await lab.link(r2, middle)
+    ospf, everything = await use(
+        lab, model_server, {"link": "R1-SW1", "protocol": "ospf", "seconds": 6}, {"link": "R1-SW1"}
+    )
+    found = result(ospf)
+    assert found["facts"]["router_ids"] == ["1.1.1.1", "2.2.2.2"]
+    assert found["facts"]["hello_intervals"] == [1, 2]
+    (finding,) = [one for one in found["findings"] if one["id"] == "ospf_hello_interval_mismatch"]
+    assert finding["severity"] == "error"
+    assert "10.0.12.1" in finding["message"] and "10.0.12.2" in finding["message"]
+    assert set(finding["packets"]) <= {packet["number"] for packet in found["packets"]}
+    assert "ospf_hello_interval_mismatch" in {one["id"] for one in result(everything)["findings"]}

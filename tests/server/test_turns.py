@@ -10,6 +10,9 @@ from contextlib import aclosing
 
 import pytest
 
+from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.settings import Settings
+from gns3server_copilot.tools.registry import tools_for
 from tests.ground.chat import ask, configure_model, history, open_turn, session
 from tests.ground.event_rules import check_event_order
 from tests.ground.model_script import (
@@ -80,7 +83,7 @@ async def test_the_model_sees_the_topology_as_it_is_now_and_the_tools_of_the_mod
     await ask(admin, project, "hello")
     request = model_server.last_request
     assert "Oddly-Named" in request.system_prompt
-    assert sorted(request.tool_names) == ["create_gns3_node", "get_gns3_templates"]
+    assert request.tool_names == [tool.name for tool in tools_for(Mode.TEACHING, Settings())]
 
 
 async def test_a_second_turn_sees_the_first(admin, project, model_server, config):
@@ -379,10 +382,10 @@ async def test_what_a_turn_overrides_holds_for_that_turn_alone(admin, project, m
     model_server.script(text("a"), text("b"))
     await ask(admin, project, "hello", temperature=0.25, copilot_mode="troubleshooting_injection")
     assert model_server.last_request.body["temperature"] == 0.25
-    assert model_server.last_request.tool_names == ["gns3_topology_reader"]
+    assert "manage_gns3_packet_filter" in model_server.last_request.tool_names
     await ask(admin, project, "hello")
     assert "temperature" not in model_server.last_request.body
-    assert "gns3_topology_reader" not in model_server.last_request.tool_names
+    assert "manage_gns3_packet_filter" not in model_server.last_request.tool_names
 
 
 async def test_nothing_of_the_server_s_environment_gets_a_chat_or_a_key(start_gns3_server, model_server):

@@ -18,6 +18,7 @@ import pytest
 
 import gns3server_copilot
 from gns3server_copilot.llm.providers import PROVIDERS
+from gns3server_copilot.plugin import NEEDED
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "gns3server_copilot"
@@ -74,6 +75,11 @@ def test_requirements_have_no_upper_bound_but_that_of_gns3_server(setup_cfg: con
     bounds = requirements(setup_cfg)
     assert bounds.pop("gns3-server") == ">=3.0.6,<3.1"
     assert {name: bound for name, bound in bounds.items() if not re.fullmatch(r">=[\d.]+", bound)} == {}
+
+
+def test_every_needed_package_is_looked_for_at_the_start(setup_cfg: configparser.ConfigParser) -> None:
+    required = {re.split(r"[<>=]", line)[0] for line in setup_cfg["options"]["install_requires"].split()}
+    assert {*NEEDED, "gns3-server"} == required
 
 
 def test_every_provider_has_an_extra_and_all_of_them_another(setup_cfg: configparser.ConfigParser) -> None:

@@ -110,6 +110,8 @@ def check_modules() -> Iterator[Finding]:
         text=True,
         timeout=PROBE_SECONDS,
         check=False,
+        # scapy makes these directories when it is imported, and looking makes no files
+        env=os.environ | {"XDG_CONFIG_HOME": os.devnull, "XDG_CACHE_HOME": os.devnull},
     )
     if done.returncode:
         last_line = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]

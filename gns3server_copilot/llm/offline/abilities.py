@@ -26,7 +26,8 @@ PACKETS = "packet_analysis"
 LINK_FILTER = "manage_gns3_packet_filter"
 TOPOLOGY = "gns3_topology_reader"
 
-#: The modes of the tools that requests need (docs/tools.md), except the topology tool, which a setting adds to others.
+#: The modes of the tools that requests need (docs/developer/tools.md), except the topology tool, which a setting adds
+#: to others.
 MODES_OF: dict[str, frozenset[Mode]] = {
     TEMPLATES: BUILDING_MODES,
     CREATE_NODE: BUILDING_MODES,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gns3server_copilot.packets.dissect.base import Context, Fields, dissects, ip, mac, named, u16
 
 ARP_OPERATIONS = {1: "request", 2: "reply", 3: "rarp-request", 4: "rarp-reply", 8: "inarp-request", 9: "inarp-reply"}
-ETHERNET_HEADER = 14
 
 
 @dissects("ethernet", "src dst type length multicast")

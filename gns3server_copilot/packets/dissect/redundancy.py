@@ -7,7 +7,6 @@ from gns3server_copilot.packets.layers import redundancy as layers
 
 HSRP1_STATES = {0: "Initial", 1: "Learn", 2: "Listen", 4: "Speak", 8: "Standby", 16: "Active"}
 HSRP1_OPCODES = {0: "Hello", 1: "Coup", 2: "Resign", 3: "Advertise"}
-VRRP_AUTHENTICATION = {0: "none", 1: "simple", 2: "header"}
 
 
 @dissects("hsrp", "version opcode state group priority hello hold virtual_ip auth auth_type identifier src")

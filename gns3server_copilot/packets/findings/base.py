@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,9 +43,6 @@ class Rows:
     protocol: str
     rows: Sequence[Row]
     whole: bool
-
-
-Finder = Callable[[Rows], Iterable[Finding]]
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:

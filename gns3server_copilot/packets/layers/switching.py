@@ -20,7 +20,6 @@ VERSIONS = {0: "STP", 2: "RSTP", 3: "MSTP", 4: "SPB"}
 TYPES = {0x00: "Config", 0x80: "TCN", 0x02: "RST"}
 ROLES = {0: "unknown", 1: "alternate or backup", 2: "root", 3: "designated"}
 TOPOLOGY_CHANGE, PROPOSAL, LEARNING, FORWARDING, AGREEMENT, ACKNOWLEDGED = 0x01, 0x02, 0x10, 0x20, 0x40, 0x80
-UDLD_OPCODES = {0: "reserved", 1: "probe", 2: "echo", 3: "flush"}
 
 
 def _has_body(packet: Packet) -> bool:

@@ -137,10 +137,8 @@ def tcp(data: bytes, at: int, end: int, state: State) -> Layer | None:
     if body >= end:
         return None
     name = TCP_PORTS.get(u16(data, at + 2)) or TCP_PORTS.get(u16(data, at))
-    if name in TCP_CHECKED:
-        state.peeked = True
-        if not TCP_CHECKED[name](data, body):
-            return None
+    if name in TCP_CHECKED and not TCP_CHECKED[name](data, body):
+        return None
     return None if name is None else Layer(name, body, end)
 
 
@@ -157,6 +155,10 @@ TCP_CHECKED: dict[str, Callable[[bytes, int], bool]] = {
     "ldp": lambda data, at: data[at : at + 2] == b"\x00\x01",
     "tacacs": lambda data, at: data[at] >> 4 == 12,
 }
+#: Ports on which the first bytes of a segment decide; flows are told apart by them there.
+CHECKED_PORTS = frozenset(port for port, name in TCP_PORTS.items() if name in TCP_CHECKED)
+#: First bytes that may be those of such a protocol.
+CHECKED_STARTS = frozenset({*TLS_TYPES, *(start[0] for start in HTTP_STARTS), 0xFF, 0x00, *range(0xC0, 0xD0)})
 
 
 @handles("udp_encapsulation")

@@ -57,7 +57,7 @@ async def test_the_strategy_says_how_much_of_the_window_is_filled(strategy, toke
     assert window_tokens(dataclasses.replace(CONFIG, context_strategy=strategy)) == tokens
 
 
-@pytest.mark.parametrize("limit", [8, 16, 32, 128])
+@pytest.mark.parametrize("limit", [12, 16, 32, 128])
 @pytest.mark.parametrize("max_tokens", [None, 1_500])
 async def test_what_is_sent_fits_and_is_valid(context, limit, max_tokens):
     config = dataclasses.replace(CONFIG, context_limit=limit, max_tokens=max_tokens)

@@ -43,7 +43,8 @@ async def cycles(count: int) -> None:
         for _ in range(count):
             await one_session(device.port)
         await asyncio.sleep(0.05)
-        assert (open_files(), len(asyncio.all_tasks())) == (files, tasks)
+        assert open_files() <= files  # fewer when other tests have left some to the collector
+        assert len(asyncio.all_tasks()) == tasks
         assert device.clients == 1
         writer.close()
         watching.cancel()
@@ -91,7 +92,8 @@ async def chatty(count: int, lines: int, pause: float) -> None:
         tracemalloc.stop()
         assert all(output.text.endswith("*12:34:56.789 UTC Mon Mar 1 2021") for output in outputs)
         assert grown < 2_000_000, f"{grown} bytes more than half-way"
-        assert (open_files(), len(asyncio.all_tasks())) == (files, tasks)
+        assert open_files() <= files  # fewer when other tests have left some to the collector
+        assert len(asyncio.all_tasks()) == tasks
 
 
 async def test_consoles_that_talk_all_the_time_cost_no_memory() -> None:

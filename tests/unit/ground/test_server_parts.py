@@ -113,5 +113,5 @@ def test_what_a_lab_lacks_is_said(part: str, monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_launchers_survive_odd_paths(tmp_path: Path) -> None:
-    path = lab_tools._launcher(tmp_path / "with space" / "tool", ["/bin/echo", "it's"], {"NAME": "a 'b'"})
+    path = lab_tools.launcher(tmp_path / "with space" / "tool", ["/bin/echo", "it's"], {"NAME": "a 'b'"})
     assert subprocess.run([path, "x y"], capture_output=True, text=True, check=True).stdout == "it's x y\n"

@@ -182,3 +182,10 @@ def test_no_text_is_too_strange(parts):
 )
 def test_control_and_invisible_characters_go(text, seen):
     assert visible(text) == seen
+
+
+@pytest.mark.parametrize("before", range(8150, 8200, 3))
+def test_a_secret_behind_a_cut_in_a_long_line_is_found(before: int) -> None:
+    line = ("a " * before)[:before] + " password hunter2secret " + "b " * 9000
+    assert "hunter2secret" not in redact(line)
+    assert redact(redact(line)) == redact(line)

@@ -211,13 +211,13 @@ async def test_what_has_begun_is_made_when_the_caller_is_cancelled_and_no_more_b
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
+    # who comes next waits for what still goes on
+    after = asyncio.create_task(execute(TOOL, {"links": [between(3, 4)]}, meddled))
+    await until(lambda: asyncio.sleep(0, len(door.seen) == 1), seconds=2)
     door.hold.set()
-
-    async def made() -> bool:
-        return len(await links_of(meddled)) == 1
-
-    await until(made)
-    assert len(door.seen) == 1
+    assert (await after)["success"]
+    assert door.most_running == 1
+    assert len(door.seen) == len(await links_of(meddled)) == 2
 
 
 async def test_links_are_made_one_after_another_whoever_makes_them(meddled: ToolContext, door: Meddler) -> None:
