@@ -17,7 +17,6 @@ from typing import Any
 from gns3server_copilot.errors import ConsoleError
 
 CONNECT_SECONDS = 5.0
-ATTEMPTS = 2
 NEGOTIATION_SECONDS = 0.5
 CLOSE_SECONDS = 1.0
 #: As much as is taken in without a pause.
@@ -83,23 +82,14 @@ class Transport:
 
 
 async def open_transport(host: str, port: int, on_text: Callable[[str], None]) -> Transport:
-    """Connect within CONNECT_SECONDS. Raises ConsoleError that says why not.
-
-    Tried a second time: telnetlib3 may wait without an end for a negotiation that is over.
-    """
+    """Connect within CONNECT_SECONDS, negotiation included. Raises ConsoleError that says why not."""
     telnetlib3 = await asyncio.to_thread(importlib.import_module, "telnetlib3")
-    error: Exception = TimeoutError()
-    for _ in range(ATTEMPTS):
-        try:
-            async with asyncio.timeout(CONNECT_SECONDS / ATTEMPTS):
-                return await _connect(telnetlib3, host, port, on_text)
-        except TimeoutError as late:
-            error = late
-        except OSError as refused:
-            error = refused
-            break
-    reason = getattr(error, "strerror", None) or "no answer"
-    raise ConsoleError(f"The console at {host} port {port} cannot be reached: {reason}.") from None
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            return await _connect(telnetlib3, host, port, on_text)
+    except (TimeoutError, OSError) as error:
+        reason = getattr(error, "strerror", None) or "no answer"
+        raise ConsoleError(f"The console at {host} port {port} cannot be reached: {reason}.") from None
 
 
 async def _connect(telnetlib3: Any, host: str, port: int, on_text: Callable[[str], None]) -> Transport:
