@@ -77,7 +77,7 @@ async def _rotate(files: HostFiles) -> int:
 def _print_unreadable(counts: Report) -> None:
     if counts.unreadable:
         names = ", ".join(counts.unreadable)
-        print(f"Cannot be decrypted, so the API key must be entered again in these configurations: {names}.")
+        print(f"Cannot be decrypted, so the secrets must be entered again in these configurations and nodes: {names}.")
 
 
 async def _with_engine(files: HostFiles, action: Callable[[AsyncEngine], Awaitable[Report]]) -> Report:

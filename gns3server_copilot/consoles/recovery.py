@@ -37,6 +37,7 @@ async def back_to_prompt(terminal: Terminal, *, leave_config: bool) -> None:
     Raises ConsoleError when that did not succeed.
     """
     end = time.monotonic() + RECOVERY_SECONDS
+    ours = terminal.busy
     terminal.erase_typed()
     breaks = list(terminal.rules.break_keys) * 3
     while time.monotonic() < end:
@@ -49,6 +50,8 @@ async def back_to_prompt(terminal: Terminal, *, leave_config: bool) -> None:
             leave_config = False
         elif seen.state in (State.LOGIN, State.PASSWORD, State.PRESS_RETURN, State.BOOT_LOADER, State.BOOTING):
             return  # nothing of ours: a session ends there when the device does
+        elif not ours:
+            return  # what stands there, somebody else has typed or asked for
         elif seen.state is State.PAGER:
             terminal.screen.erase_line()
             terminal.press(terminal.rules.quit_pager)

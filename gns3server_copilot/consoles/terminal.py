@@ -47,6 +47,7 @@ class Terminal:
         self.prompt = ""
         self.enter_key = rules.enter
         self._transport: Transport | None = None
+        self._awaiting = False
         self._typed = 0
         self._nudged = False
 
@@ -64,6 +65,11 @@ class Terminal:
         """The connection."""
         assert self._transport is not None
         return self._transport
+
+    @property
+    def busy(self) -> bool:
+        """Whether a line of ours is half typed, or was entered and no prompt has come yet."""
+        return self._awaiting or self._typed > 0
 
     # --- eyes ------------------------------------------------------------------------------------------------------
 
@@ -120,6 +126,7 @@ class Terminal:
                 await self.changed(left, now)
             elif seen.is_prompt:
                 if await self.still(KNOWN_PROMPT_SECONDS if seen.prompt == known else NEW_PROMPT_SECONDS):
+                    self._awaiting = False
                     return seen
             elif seen.state in ASKING:
                 expected = seen.state is not State.QUESTION or questions
@@ -167,6 +174,7 @@ class Terminal:
             await self._see_echo(text)
             self.screen.end_stream()
         position = self.screen.position
+        self._awaiting = True
         await self._press_enter(position)
         self._typed = 0
         return position

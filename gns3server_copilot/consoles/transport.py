@@ -17,6 +17,7 @@ from typing import Any
 from gns3server_copilot.errors import ConsoleError
 
 CONNECT_SECONDS = 5.0
+NEGOTIATION_SECONDS = 0.5
 CLOSE_SECONDS = 1.0
 #: As much as is taken in without a pause.
 READ_BYTES = 8_192
@@ -81,22 +82,41 @@ class Transport:
 
 
 async def open_transport(host: str, port: int, on_text: Callable[[str], None]) -> Transport:
-    """Connect within CONNECT_SECONDS. Raises ConsoleError that says why not."""
+    """Connect within CONNECT_SECONDS, negotiation included. Raises ConsoleError that says why not."""
     telnetlib3 = await asyncio.to_thread(importlib.import_module, "telnetlib3")
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            reader, writer = await telnetlib3.open_connection(
-                host,
-                port,
-                # without it a server started from a terminal announces the operator's window
-                client_factory=telnetlib3.TelnetClient,
-                encoding=False,
-                connect_minwait=0,
-                connect_timeout=CONNECT_SECONDS,
-                cols=COLUMNS,
-                rows=ROWS,
-            )
+            return await _connect(telnetlib3, host, port, on_text)
     except (TimeoutError, OSError) as error:
         reason = getattr(error, "strerror", None) or "no answer"
         raise ConsoleError(f"The console at {host} port {port} cannot be reached: {reason}.") from None
+
+
+async def _connect(telnetlib3: Any, host: str, port: int, on_text: Callable[[str], None]) -> Transport:
+    clients: list[Any] = []
+
+    def client(**options: Any) -> Any:
+        # of this class, or a server started from a terminal announces the operator's window
+        clients.append(telnetlib3.TelnetClient(**options))
+        return clients[-1]
+
+    try:
+        reader, writer = await telnetlib3.open_connection(
+            host,
+            port,
+            client_factory=client,
+            encoding=False,
+            connect_minwait=0,
+            connect_maxwait=NEGOTIATION_SECONDS,
+            connect_timeout=CONNECT_SECONDS,
+            cols=COLUMNS,
+            rows=ROWS,
+        )
+    except BaseException:
+        # a connection that is made and that nobody reads would hold the console up for everybody
+        for made in clients:
+            transport = getattr(made, "_transport", None)
+            if transport is not None:
+                transport.close()
+        raise
     return Transport(reader, writer, on_text)

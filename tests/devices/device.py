@@ -64,6 +64,11 @@ class Device:
         return self._at_prompt and not self._line
 
     @property
+    def typing(self) -> str:
+        """What stands behind the prompt and was not entered."""
+        return self._line
+
+    @property
     def clients(self) -> int:
         """How many clients are connected."""
         return len(self._clients)

@@ -76,14 +76,16 @@ class Console:
 @asynccontextmanager
 async def open_console(port: int, host: str = "127.0.0.1") -> AsyncIterator[Console]:
     """Connect to a telnet console."""
-    reader, writer = await telnetlib3.open_connection(
-        host,
-        port,
-        client_factory=telnetlib3.TelnetClient,
-        encoding=False,
-        connect_minwait=0,
-        connect_timeout=CONNECT_SECONDS,
-    )
+    # connect_timeout is for TCP alone
+    async with asyncio.timeout(CONNECT_SECONDS):
+        reader, writer = await telnetlib3.open_connection(
+            host,
+            port,
+            client_factory=telnetlib3.TelnetClient,
+            encoding=False,
+            connect_minwait=0,
+            connect_timeout=CONNECT_SECONDS,
+        )
     console = Console(reader, writer)
     try:
         yield console

@@ -91,7 +91,7 @@ def test_what_cannot_be_decrypted_is_named(folder: Path, tmp_path: Path) -> None
     for action in ("status", "rotate"):
         shown = run_command(tmp_path, "keys", action)
         assert shown.returncode == 1
-        assert "in these configurations: lost." in shown.stdout
+        assert "in these configurations and nodes: lost." in shown.stdout
     [(mark, text)] = found_by_doctor(tmp_path)
     assert mark is Mark.WRONG
     assert "lost" in text and "kept" not in text

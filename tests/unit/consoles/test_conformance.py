@@ -220,6 +220,8 @@ async def test_a_line_that_somebody_has_begun_is_not_entered(sample: Sample) -> 
             session._usual_state = None
             with pytest.raises(ConsoleError, match="busy"):
                 await session.run(sample.short[0], SECONDS)
+            await session.close()
+            assert there.device.typing == "half a li"
         assert there.device.lines == [line for line in there.device.lines if "half" not in line]
 
 
