@@ -12,7 +12,7 @@ from gns3server_copilot.agent.messages import new_message_id, stamp
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.gns3.changes import BegunChanges, begun_changes
 from gns3server_copilot.tools.base import ToolContext
-from gns3server_copilot.tools.dispatch import execute, refuse
+from gns3server_copilot.tools.dispatch import execute, kept_result, refuse
 from gns3server_copilot.tools.response import to_text
 
 
@@ -49,7 +49,7 @@ class CallRunner:
         return begun
 
     async def _end(self, call: Any, response: dict[str, Any]) -> ToolMessage:
-        text = await asyncio.to_thread(to_text, response)  # half a second for an answer of several MB
+        text = await kept_result(to_text, response)  # half a second for an answer of several MB
         result = stamp(
             ToolMessage(
                 text,

@@ -23,7 +23,8 @@ LEAST_COMPARED = 1_000
 #: Messages whose counts are kept: some hundred long conversations, in 3 MB.
 KEPT_COUNTS = 20_000
 
-_differing: set[tuple[str, str, str]] = set()
+#: Models whose difference is in the log.
+_differing: Bounded[tuple[str, str, str], None] = Bounded(1_000)
 
 
 class Counter:
@@ -61,10 +62,11 @@ def compare_counts(config: LLMConfig, *, counted: int, told: int) -> None:
     Below a thousand tokens what a provider puts around the messages decides, and nothing is compared.
     """
     model = (config.provider, config.model, config.base_url)
-    if min(counted, told) < LEAST_COMPARED or model in _differing or abs(told - counted) <= counted * USUAL_DIFFERENCE:
+    if min(counted, told) < LEAST_COMPARED or abs(told - counted) <= counted * USUAL_DIFFERENCE:
         return
-    if len(_differing) < KEPT_COUNTS:
-        _differing.add(model)
+    if _differing.known([model]):
+        return
+    _differing.add({model: None})
     log.info(
         "Model %s: its provider counts %d tokens where %d are counted here. The context limit of its configurations "
         "should allow for that.",

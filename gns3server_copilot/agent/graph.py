@@ -119,6 +119,8 @@ class ChatGraph:
 
         used_ids = used_call_ids(state["messages"])
         answer = await ask_model(turn, definitions, prepare, used_ids, self._settings.model_idle_seconds)
+        if context.redact:  # it cannot know secrets that have to be kept from it later
+            stamp(answer, redacted=True)
         return {"messages": [answer], "llm_calls": state["llm_calls"] + 1}
 
     async def should_continue(self, state: State) -> str:

@@ -4,10 +4,12 @@ that it can be sent."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from gns3server_copilot.agent.bounded import Bounded
+from gns3server_copilot.agent.counting import sent_text
 from gns3server_copilot.agent.fencing import fenced, without_message_marks
 from gns3server_copilot.agent.messages import notes_of
 from gns3server_copilot.agent.repair import as_sent
@@ -16,15 +18,14 @@ from gns3server_copilot.knowledge.schemas.prompt import Prompt
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.redaction.data import redacted
 from gns3server_copilot.redaction.text import redact
+from gns3server_copilot.schemas.wire_names import THOUGHTS
 from gns3server_copilot.tools.base import Tool, ToolContext
 
 LONGEST_NAME = 100
 
-#: Results in which nothing had to be hidden: looking through a long conversation takes 20 ms, and this is done before
-#: every model call.
+#: Results and answers in which nothing had to be hidden: looking through a long conversation takes 20 ms, and this is
+#: done before every model call.
 _shown_as_they_are: Bounded[tuple[str | None, int, bool], None] = Bounded(20_000)
-#: Where clients of OpenAI's protocol keep a model's thoughts.
-THOUGHTS = "reasoning_content"
 
 
 def system_prompt_text(tools: Sequence[Tool], context: ToolContext, topology: str) -> str:
@@ -41,7 +42,9 @@ def conversation(messages: Sequence[AnyMessage], provider: str, *, hide_secrets:
     """Give the valid copy of a conversation that this provider can be sent; the messages themselves stay."""
     sent = as_sent(messages)
     newest = max((at for at, message in enumerate(sent) if isinstance(message, HumanMessage)), default=0)
-    readable = (_readable_for(provider, one if at > newest else _without_thoughts(one)) for at, one in enumerate(sent))
+    recent = (one if at > newest else _without_thoughts(one) for at, one in enumerate(sent))
+    clear = (_without_secrets(one) if hide_secrets and isinstance(one, AIMessage) else one for one in recent)
+    readable = (_readable_for(provider, one) for one in clear)
     return [_as_data(one, hide_secrets=hide_secrets) if isinstance(one, ToolMessage) else one for one in readable]
 
 
@@ -51,6 +54,41 @@ def _without_thoughts(message: AnyMessage) -> AnyMessage:
         return message
     kept = {key: value for key, value in message.additional_kwargs.items() if key != THOUGHTS}
     return message.model_copy(update={"additional_kwargs": kept})
+
+
+def _without_secrets(answer: AIMessage) -> AIMessage:
+    """Give an answer as another model may see it than the local one that gave it and knew secrets.
+
+    Thoughts in its content that hold one are left out: providers refuse those that were changed.
+    """
+    if notes_of(answer).get("redacted"):
+        return answer
+    key = (answer.id, hash(sent_text(answer)), True)
+    if _shown_as_they_are.known([key]):
+        return answer
+    changed = {
+        "content": _redacted_content(answer.content),
+        "tool_calls": redacted(answer.tool_calls),
+        "additional_kwargs": redacted(answer.additional_kwargs),
+    }
+    if any(value != getattr(answer, name) for name, value in changed.items()):
+        return answer.model_copy(update=changed)
+    _shown_as_they_are.add({key: None})
+    return answer
+
+
+def _redacted_content(content: str | list[Any]) -> str | list[Any]:
+    if isinstance(content, str):
+        return redact(content)
+    blocks = [
+        {**block, "text": redact(block["text"])}
+        if isinstance(block, dict) and isinstance(block.get("text"), str)
+        else redact(block)
+        if isinstance(block, str)
+        else block
+        for block in content
+    ]
+    return [block for block in blocks if isinstance(block, str) or redacted(block) == block]
 
 
 def _as_data(result: ToolMessage, *, hide_secrets: bool) -> ToolMessage:

@@ -21,6 +21,7 @@ from gns3server_copilot.errors import CopilotError, InvalidRequestError
 from gns3server_copilot.llm.config import LLMConfig
 from gns3server_copilot.llm.importing import import_quickly
 from gns3server_copilot.llm.providers import PROVIDERS, Provider
+from gns3server_copilot.schemas.wire_names import CALL_ID, THOUGHTS
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,20 @@ TALKATIVE_LOGGERS = (
 )
 
 KEPT_MODELS = 64
+
+OPTIONAL = ("temperature", "max_tokens")
+#: Of OpenAI's protocol.
+OPTIONAL_IN_STREAMS = (*OPTIONAL, "max_completion_tokens", "stream_options")
+#: What providers' modules can leave out of requests, where that is not just `OPTIONAL`. Two are no parameters: thoughts
+#: are left out or sent, whichever was not done (`providers.thoughts`), and ids of tool calls are written in another way
+#: (`providers.call_ids`).
+OPTIONAL_OF = {
+    "offline": (),
+    "openai": (*OPTIONAL_IN_STREAMS, THOUGHTS, CALL_ID),
+    "deepseek": (*OPTIONAL_IN_STREAMS, THOUGHTS, "thinking"),
+    "ollama": (*OPTIONAL, "num_ctx"),
+    "xai": OPTIONAL_IN_STREAMS,
+}
 
 _modules: dict[Provider, ModuleType] = {}
 _models: OrderedDict[tuple[object, ...], Model] = OrderedDict()
@@ -81,22 +96,8 @@ def create_base_model_with_tools(
 
 
 def optional_parameters(config: LLMConfig) -> list[str]:
-    """Give the request parameters that can be left out when a provider refuses them, by the names it may use.
-
-    Two are no parameters: `reasoning_content` is left out or sent, whichever was not done (`providers.thoughts`), and
-    ids of tool calls are written in another way (`providers.call_ids`).
-    """
-    return [
-        *config.custom,
-        "temperature",
-        "max_tokens",
-        "max_completion_tokens",
-        "stream_options",
-        "num_ctx",
-        "reasoning_content",
-        "thinking",
-        "tool call id",
-    ]
+    """Give what the client of this configuration can leave out when it is refused, by the names a refusal may use."""
+    return [*config.custom, *OPTIONAL_OF.get(config.provider, OPTIONAL)]
 
 
 def _create(mode_tools: Sequence[dict[str, Any]], config: LLMConfig, omit: Collection[str]) -> Model:

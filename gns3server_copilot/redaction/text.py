@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from gns3server_copilot.redaction.placeholders import OPENING, placeholder
 from gns3server_copilot.redaction.rules import RULES, Rule
@@ -14,7 +14,7 @@ _END = re.compile(r"-----END [A-Z0-9 ]{0,40}-----")
 _KEY_LINE = re.compile(r"\s*[A-Za-z0-9+/=:,.\- ]*\s*\Z")
 #: In characters.
 LONGEST_PIECE = 8192
-#: How far on both sides of a cut is looked at once more.
+#: How far behind a piece is looked, for the end of what begins in it.
 SEAM = 1024
 #: Signs that end a secret in some syntaxes; a secret that really ends so is hidden but for its last sign.
 _CLOSING = ";,\"')}]"
@@ -71,24 +71,30 @@ def redact(text: str) -> str:
     return "\n".join(lines)
 
 
-def _redact_long_line(line: str, rules: Collection[Rule]) -> str:
-    done = ""
-    for piece in _pieces(line):
-        piece = _redact_line(piece, rules)
-        # the word that announces a secret may be before the cut and the secret behind it
-        seam = _redact_line(done[-SEAM:] + piece[:SEAM], rules)
-        done = done[:-SEAM] + seam + piece[SEAM:]
-    return done
+def _redact_long_line(line: str, rules: Iterable[Rule]) -> str:
+    for rule in rules:
+        line = "".join(_redacted_pieces(line, rule))
+    return line
 
 
-def _pieces(line: str) -> Iterator[str]:
-    """Cut a line at spaces: a pattern keeps every other thread waiting for as long as it looks at one text."""
+def _redacted_pieces(line: str, rule: Rule) -> Iterator[str]:
+    """Give a line piece by piece: a pattern keeps every other thread waiting for as long as it looks at one text."""
     start = 0
-    while len(line) - start > LONGEST_PIECE:
-        end = line.rfind(" ", start + LONGEST_PIECE // 2, start + LONGEST_PIECE) + 1 or start + LONGEST_PIECE
-        yield line[start:end]
-        start = end
-    yield line[start:]
+    while start < len(line):
+        end = min(start + LONGEST_PIECE, len(line))
+        small = line[max(0, start - SEAM) : end + SEAM].lower()
+        if rule.may_be_in(small) and not (rule.unless and rule.unless in small):
+            for found in rule.pattern.finditer(line, start, end + SEAM):
+                if found.start() >= end:
+                    break
+                if found.end() == end + SEAM:  # a long secret goes on behind what was looked at
+                    found = rule.pattern.match(line, found.start(), found.end() + LONGEST_PIECE) or found
+                yield line[start : found.start()]
+                yield _with_placeholder(found)
+                start = found.end()
+        if start < end:
+            yield line[start:end]
+            start = end
 
 
 def _redact_line(line: str, rules: Iterable[Rule]) -> str:

@@ -7,7 +7,7 @@ project pins, validation, time or the model: `tools.dispatch` does that before a
 from __future__ import annotations
 
 import abc
-import copy
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
@@ -91,12 +91,21 @@ class Tool(abc.ABC, Generic[ArgumentsT]):
         return mode in self.modes
 
     def definition(self) -> dict[str, Any]:
-        """Give the tool in the form that chat models take: a function with plain JSON Schema parameters."""
-        return {
-            "type": "function",
-            "function": {
-                "name": self.name,
-                "description": self.description,
-                "parameters": copy.deepcopy(plain_schema(self.arguments)),
-            },
-        }
+        """Give the tool in the form that chat models take: a function with plain JSON Schema parameters.
+
+        It is made once for each tool, since every model call takes all of them; callers must not change it.
+        """
+        return _definition(self)
+
+
+@functools.cache
+def _definition(tool: Tool) -> dict[str, Any]:
+    arguments: type[ToolArguments] = tool.arguments
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": plain_schema(arguments),
+        },
+    }

@@ -6,9 +6,9 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from gns3server_copilot.errors import CopilotError, ToolError
 from gns3server_copilot.gns3.text import clipped, printable
@@ -24,6 +24,10 @@ log = logging.getLogger(__name__)
 
 #: Shorter argument values are not hidden in logged tracebacks: they would take ordinary words with them.
 SHORTEST_HIDDEN = 4
+#: How long a cancelled call waits for what becomes of its answer, in seconds: less than a stopped turn waits for it.
+LAST_SECONDS = 0.3
+
+T = TypeVar("T")
 
 
 async def execute(name: str, arguments: str | dict[str, Any] | list[Any], context: ToolContext) -> dict[str, Any]:
@@ -61,7 +65,7 @@ async def execute(name: str, arguments: str | dict[str, Any] | list[Any], contex
         response = failure(shown_name, problem, seconds=time.monotonic() - started)
     _record(context, shown_name, verdict or verdict_of(response), started, response["data"], read)
     if tool is None or tool.tells_of_the_lab:
-        response = await asyncio.to_thread(redacted if context.redact else made_visible, response)
+        response = await kept_result(redacted if context.redact else made_visible, response)
     return response
 
 
@@ -70,6 +74,26 @@ def refuse(name: str, reason: str, context: ToolContext) -> dict[str, Any]:
     shown_name = clipped(printable(name), 64)
     _record(context, shown_name, Verdict.REFUSED, time.monotonic(), None, None)
     return failure(shown_name, reason)
+
+
+async def kept_result(function: Callable[..., T], *arguments: object) -> T:
+    """Give the function's result, made in a thread, also to a caller that is cancelled meanwhile.
+
+    The cancellation then comes at the caller's next wait. One that comes a second time is raised at once, and so is one
+    after which the thread takes longer than `LAST_SECONDS`.
+    """
+    work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait({work}, timeout=LAST_SECONDS)
+        if not work.done():
+            raise
+        task = asyncio.current_task()
+        assert task is not None
+        task.uncancel()  # counted once, as whoever cancelled expects
+        task.cancel()
+        return work.result()
 
 
 def _record(

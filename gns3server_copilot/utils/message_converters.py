@@ -25,6 +25,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from gns3server_copilot.schemas.wire_names import THOUGHTS
 from gns3server_copilot.utils.plain_data import as_text, json_text, plain, put
 
 #: Roles of other programs and providers; any other role has no more authority than the user.
@@ -43,7 +44,7 @@ ROLES = {
 #: Blocks that are not text: what the model thought, and calls that `tool_calls` holds already.
 HIDDEN_BLOCKS = {
     "reasoning",
-    "reasoning_content",
+    THOUGHTS,
     "thinking",
     "redacted_thinking",
     "tool_use",

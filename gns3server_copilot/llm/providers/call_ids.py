@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-#: How such a refusal names what it refuses.
-CALL_ID = "tool call id"
+from gns3server_copilot.schemas.wire_names import CALL_ID
+
 LENGTH = 9
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk
 from pydantic import PrivateAttr
 
-THOUGHTS = "reasoning_content"
+from gns3server_copilot.schemas.wire_names import THOUGHTS
 
 
 class Thoughts:

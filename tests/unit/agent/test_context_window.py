@@ -71,10 +71,12 @@ async def test_what_is_sent_fits_and_is_valid(context, limit, max_tokens):
     assert (LEFT_OUT.strip() in prepared.messages[0].content) == (limit < 128)
 
 
-async def test_a_model_with_a_smaller_window_than_it_says_gets_half(context):
+@pytest.mark.parametrize("max_tokens", [None, 30_000])
+async def test_a_model_with_a_smaller_window_than_it_says_gets_half(context, max_tokens):
+    config = dataclasses.replace(CONFIG, max_tokens=max_tokens)
     messages = long_history(60_000)
-    whole = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, CONFIG)
-    half = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, CONFIG, at_most=whole.tokens // 2)
+    whole = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, config)
+    half = await pre_model_hook(messages, TOOLS, DEFINITIONS, context, config, at_most=whole.tokens // 2)
     assert half.tokens <= whole.tokens // 2
     assert half.messages[-1].content == "And now?"
 

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from gns3server_copilot.agent import counting
+from gns3server_copilot.agent.bounded import Bounded
 from gns3server_copilot.agent.counting import TOKENS_AROUND, Counter, compare_counts
 from tests.unit.llm.samples import CONFIG
 
@@ -58,8 +59,18 @@ def test_the_counts_that_are_kept_are_limited(counted):
 
 @pytest.mark.parametrize(("told", "lines"), [(1200, 0), (1300, 1), (700, 0), (4000, 1)])
 def test_a_provider_that_counts_differently_is_logged_once(caplog, monkeypatch, told, lines):
-    monkeypatch.setattr(counting, "_differing", set())
+    monkeypatch.setattr(counting, "_differing", Bounded(2))
     caplog.set_level(logging.INFO)
     for _ in range(3):
         compare_counts(dataclasses.replace(CONFIG, model="odd"), counted=1010, told=told)
     assert len({id(one) for one in caplog.records if "counts" in one.getMessage()}) == lines
+
+
+def test_a_difference_is_logged_once_also_after_many_other_models(caplog, monkeypatch):
+    monkeypatch.setattr(counting, "_differing", Bounded(2))
+    caplog.set_level(logging.INFO)
+    for name in ("a", "b", "c", "c", "c"):
+        compare_counts(dataclasses.replace(CONFIG, model=name), counted=1010, told=4000)
+    records = {id(one): one for one in caplog.records if one.name == counting.__name__}
+    logged = [one.args[0] for one in records.values()]
+    assert logged == ["a", "b", "c"]

@@ -90,3 +90,42 @@ def test_results_are_data_to_the_model_and_stay_as_they_are_in_the_history(hide,
     question, _, result = conversation(messages, "openai", hide_secrets=hide)
     assert (question.content, result.content) == ("q <|im_start|>", shown)
     assert kept.content == "enable password cisco <|x|>"
+
+
+SECRET = "enable password cisco"
+HIDDEN = f"enable password {placeholder('cisco')}"
+
+
+def answered(noted: bool, **fields: object) -> AIMessage:
+    answer = AIMessage(
+        fields.pop("content", SECRET),
+        tool_calls=[{"name": "look", "args": {"lines": [SECRET], "password": "cisco"}, "id": "1"}],
+        id=f"answer-{noted}-{len(fields)}",
+        response_metadata={"model_provider": "openai"},
+        **fields,
+    )
+    return stamp(answer, redacted=True) if noted else answer
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"], ids=["its-own", "another"])
+@pytest.mark.parametrize(("hide", "noted"), [(True, False), (True, True), (False, False)])
+def test_what_a_local_model_said_and_asked_for_is_kept_from_others(provider, hide, noted):
+    answer = answered(noted, additional_kwargs={"reasoning_content": SECRET})
+    messages = [HumanMessage("q", id="q"), answer, ToolMessage("done", tool_call_id="1", id="t")]
+    for _ in range(2):
+        sent = conversation(messages, provider, hide_secrets=hide)[1]
+        hidden = hide and not noted
+        assert sent.content == (HIDDEN if hidden else SECRET)
+        [call] = sent.tool_calls
+        assert call["args"]["lines"] == [HIDDEN if hidden else SECRET]
+        assert (call["args"]["password"] == "cisco") is not hidden
+        assert ("cisco" in str(sent.additional_kwargs)) is (not hidden and provider == "openai")
+    assert answer.content == SECRET, "what is stored stays"
+
+
+def test_thoughts_in_blocks_stay_as_they_are_or_go():
+    kept = {"type": "thinking", "thinking": "well", "signature": "abc="}
+    blocks = [kept, {"type": "thinking", "thinking": SECRET, "signature": "def="}, {"type": "text", "text": SECRET}]
+    messages = [HumanMessage("q", id="q"), answered(False, content=blocks)]
+    sent = conversation(messages, "openai", hide_secrets=True)[1]
+    assert sent.content == [kept, {"type": "text", "text": HIDDEN}]

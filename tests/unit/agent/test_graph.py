@@ -65,6 +65,18 @@ async def test_calls_that_cannot_be_read_are_answered_and_end_the_round_in_the_e
     assert text_of(events) == "I cannot."
 
 
+@pytest.mark.parametrize("hides", [True, False])
+async def test_answers_say_whether_their_model_was_kept_from_secrets(
+    agent, request_of, model, probes, hides, monkeypatch
+):
+    monkeypatch.setattr("gns3server_copilot.agent.graph.hides_secrets", lambda config, settings: hides)
+    model.script(call("look"), say("So."))
+    events = await ask(agent, request_of())
+    history = await agent.history(events[0]["session_id"])
+    answers = [message for message in history if message["role"] == "assistant"]
+    assert [message["metadata"].get("redacted", False) for message in answers] == [hides, hides]
+
+
 # --- what is stopped -----------------------------------------------------------------------------------------------
 
 

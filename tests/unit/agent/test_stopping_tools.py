@@ -7,6 +7,7 @@ import asyncio
 import concurrent.futures
 import dataclasses
 import json
+import pkgutil
 import threading
 import time
 import uuid
@@ -215,6 +216,37 @@ async def test_a_tool_that_answers_when_it_is_stopped_keeps_its_answer_and_the_m
     assert kinds_of(await reading)[-3:] == ["tool_end", "abort", "done"]
     history = await service.history(session_id)
     assert "the half that had come" in history[2]["content"]
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize("place", ["tools.dispatch.made_visible", "agent.calling.to_text"])
+async def test_a_tool_that_is_through_when_the_turn_is_stopped_keeps_its_answer(
+    service, asked, model_server, monkeypatch, place
+):
+    class IsThrough(SlowTool):
+        async def run(self, arguments, context):
+            return [succeeded("1", "R1", "what it has done")]
+
+    work = pkgutil.resolve_name(f"gns3server_copilot.{place}")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(response):
+        begun.set()
+        go_on.wait(10)
+        return work(response)
+
+    monkeypatch.setattr(f"gns3server_copilot.{place}", slow)
+    monkeypatch.setattr(registry, "ALL_TOOLS", (*registry.ALL_TOOLS, IsThrough()))
+    model_server.script(tool_calls(call("slow_tool")))
+    session_id = str(uuid.uuid4())
+    turn = await service.start_turn(asked(session_id))
+    reading = asyncio.create_task(events_of(turn))
+    await asyncio.to_thread(begun.wait, 10)
+    turn.abort("The test says so.")
+    await asyncio.sleep(0)
+    go_on.set()
+    assert kinds_of(await reading)[-3:] == ["tool_end", "abort", "done"]
+    assert "what it has done" in (await service.history(session_id))[2]["content"]
     assert len(model_server.requests) == 1
 
 

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from gns3server_copilot.errors import InvalidRequestError
 from gns3server_copilot.llm import factory
-from gns3server_copilot.llm.factory import create_base_model_with_tools, prepare_provider
+from gns3server_copilot.llm.factory import create_base_model_with_tools, optional_parameters, prepare_provider
 from gns3server_copilot.llm.providers import PROVIDERS, Provider, installed_providers
 from tests.unit.llm.samples import CONFIG, tool
 
@@ -137,3 +137,24 @@ heavy = {"langchain_core", "langchain_openai", "openai", "tiktoken", "langgraph"
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("provider", "optional"),
+    [
+        ("offline", set()),
+        ("anthropic", {"temperature", "max_tokens"}),
+        ("ollama", {"temperature", "max_tokens", "num_ctx"}),
+        ("xai", {"temperature", "max_tokens", "max_completion_tokens", "stream_options"}),
+    ],
+)
+def test_only_what_a_client_can_leave_out_is_offered(provider: str, optional: set[str]) -> None:
+    config = replace(CONFIG, provider=provider, custom={"top_p": 0.5})
+    assert set(optional_parameters(config)) == optional | {"top_p"}
+
+
+def test_what_servers_of_one_protocol_differ_about_is_offered_where_it_can_be_changed() -> None:
+    offered = {name: set(optional_parameters(replace(CONFIG, provider=name))) for name in PROVIDERS}
+    assert {name for name, them in offered.items() if "reasoning_content" in them} == {"openai", "deepseek"}
+    assert {name for name, them in offered.items() if "thinking" in them} == {"deepseek"}
+    assert {name for name, them in offered.items() if "tool call id" in them} == {"openai"}

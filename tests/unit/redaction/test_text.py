@@ -189,3 +189,15 @@ def test_a_secret_behind_a_cut_in_a_long_line_is_found(before: int) -> None:
     line = ("a " * before)[:before] + " password hunter2secret " + "b " * 9000
     assert "hunter2secret" not in redact(line)
     assert redact(redact(line)) == redact(line)
+
+
+@pytest.mark.parametrize("line", ["{a},password=Zecret5ecretQ,{b}", "{a};enable secret Zecret5ecretQ {b}"])
+@pytest.mark.parametrize("at", range(8160, 8200, 3))
+def test_a_secret_that_is_cut_in_two_goes_as_a_whole(line: str, at: int) -> None:
+    hidden = redact(line.format(a="x" * at, b="y" * 3000))
+    assert "cretQ" not in hidden
+    assert hidden.startswith("x" * at)
+
+
+def test_a_secret_longer_than_what_is_looked_at_behind_a_piece_goes_as_a_whole() -> None:
+    assert "Q" not in redact("x" * 8160 + " password " + "Q" * 4000 + " end " + "y" * 9000)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import pytest
@@ -19,7 +21,7 @@ from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools import dispatch, registry
 from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
-from gns3server_copilot.tools.dispatch import execute
+from gns3server_copilot.tools.dispatch import execute, kept_result
 from gns3server_copilot.tools.response import succeeded
 
 PROJECT = ProjectRef("3f0f4c6c-7a3e-4a35-9d0c-1f4c8d0f3f11", "My lab", "/nowhere")
@@ -236,3 +238,80 @@ def test_nothing_that_a_model_sends_raises(name: str, arguments: Any) -> None:
         response = asyncio.run(execute(tool, arguments, context()))
         assert response["metadata"]["version"] == "v1.0"
         json.dumps(response, allow_nan=False)
+
+
+# --- what is worked out in threads keeps its result when its caller is cancelled
+
+
+class Work:
+    """Something that takes until it is let go on."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
+
+    def __call__(self, value: str) -> str:
+        self.begun.set()
+        self.go_on.wait(10)
+        return value
+
+
+@pytest.fixture
+def work() -> Iterator[Work]:
+    """One that ends with the test."""
+    made = Work()
+    yield made
+    made.go_on.set()
+
+
+async def test_a_cancelled_caller_gets_the_result_and_its_cancellation_at_its_next_wait(work: Work) -> None:
+    got: list[str] = []
+
+    async def caller() -> None:
+        got.append(await kept_result(work, "done"))
+        await asyncio.sleep(0)
+        got.append("not cancelled")
+
+    task = asyncio.create_task(caller())
+    await asyncio.to_thread(work.begun.wait, 10)
+    task.cancel()
+    await asyncio.sleep(0)
+    work.go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert got == ["done"]
+    assert task.cancelling() == 1
+
+
+async def test_nobody_waits_for_long(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "LAST_SECONDS", 0.01)
+    task = asyncio.create_task(kept_result(work, "late"))
+    await asyncio.to_thread(work.begun.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    work.go_on.set()
+
+
+async def test_a_second_cancellation_ends_the_wait(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "LAST_SECONDS", 30)
+    task = asyncio.create_task(kept_result(work, "late"))
+    await asyncio.to_thread(work.begun.wait, 10)
+    for _ in range(2):
+        task.cancel()
+        await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await asyncio.wait({task})
+    assert task.cancelled()
+    work.go_on.set()
+
+
+async def test_errors_come_through_and_a_timeout_stays_one() -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        await kept_result(int, "x")
+    work = Work()
+    asyncio.get_running_loop().call_later(0.05, work.go_on.set)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await kept_result(work, "done")
+            await asyncio.sleep(1)

@@ -127,3 +127,7 @@ def test_references_null_unions_and_titles_are_gone() -> None:
 def test_a_field_of_several_types_is_a_mistake_of_ours() -> None:
     with pytest.raises(TypeError, match="one type"):
         plain_schema(Torn)
+
+
+def test_a_definition_is_made_once() -> None:
+    assert all(tool.definition() is tool.definition() for tool in ALL_TOOLS)
