@@ -213,7 +213,8 @@ async def measure(folder: Path, rounds: int) -> Figures:
     figures = Figures()
     programs = Path(sysconfig.get_path("scripts"))
     timeout = aiohttp.ClientTimeout(total=None)
-    connector = aiohttp.TCPConnector(limit=0)
+    # below the 5 s after which uvicorn closes an idle connection, perhaps just when it is used again
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
     with running("benchmarks.model_server", free_port()) as model:
         model_url = f"{model}/v1"
         async with aiohttp.ClientSession(timeout=timeout, connector=connector) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -104,7 +105,7 @@ class StockServer:
             try:
                 if self.get("/v3/version")[0] == 200:
                     return
-            except (urllib.error.URLError, ConnectionError):
+            except (urllib.error.URLError, ConnectionError, http.client.HTTPException):
                 time.sleep(POLL_SECONDS)
         raise RuntimeError(f"gns3server did not come up; its log:\n{self.log_path.read_text()}")
 

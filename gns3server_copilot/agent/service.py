@@ -59,6 +59,7 @@ class AgentService:
         self._turns: dict[tuple[str, str], Turn] = {}
         self._deleting: set[tuple[str, str]] = set()
         self._unstored = UnstoredEndings(self._keep)
+        self._counting: set[asyncio.Task[None]] = set()
         self._closed = False
         self.last_used = time.monotonic()
 
@@ -170,7 +171,7 @@ class AgentService:
                 await let_go(turn)
                 if turn.draft is not None and (turn.draft.shown or turn.draft.input_tokens):
                     await add_usage(turn, turn.draft, turn.draft.text)
-                await self._count(turn)
+                self._count_soon(turn)
                 title = await self._keep(Ending(turn, failure, aborted))
         except CopilotError as error:
             failure = failure or error
@@ -197,6 +198,12 @@ class AgentService:
             return ending
         log.error("A turn failed unexpectedly", exc_info=ending)
         return CopilotError(UNEXPECTED)
+
+    def _count_soon(self, turn: Turn) -> None:
+        # nobody waits for it: a commit of gns3-server's database takes longer than all of a turn's own
+        counting = asyncio.create_task(self._count(turn))
+        self._counting.add(counting)
+        counting.add_done_callback(self._counting.discard)
 
     async def _count(self, turn: Turn) -> None:
         """Add the turn to its user's usage, also one that failed: what was sent to the provider is paid for."""
@@ -346,6 +353,8 @@ class AgentService:
             await self._unstored.try_to_store()
         finally:
             await self._database.close()
+            if self._counting:
+                await asyncio.wait(self._counting)
 
 
 def _thread(session_id: str) -> RunnableConfig:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -34,6 +35,8 @@ class UsageStore:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+        #: turns that end together are written one after the other, and whoever reads comes after them
+        self._lock = asyncio.Lock()
 
     @uncancelled
     async def add_turn(
@@ -43,7 +46,7 @@ class UsageStore:
         key = {"user_id": user_id, "config_id": config_id, "day": datetime.now(UTC).date()}
         more = {"turns": 1, "model_calls": model_calls, "input_tokens": input_tokens, "output_tokens": output_tokens}
         try:
-            async with self._engine.begin() as connection:
+            async with self._lock, self._engine.begin() as connection:
                 await add_to(connection, usage, key, more)
         except IntegrityError:
             async with self._engine.connect() as connection:
@@ -67,5 +70,5 @@ class UsageStore:
             query = query.where(usage.c.day >= since)
         if until is not None:
             query = query.where(usage.c.day <= until)
-        async with self._engine.connect() as connection:
+        async with self._lock, self._engine.connect() as connection:
             return [DayOfUse(**row) for row in (await connection.execute(query)).mappings()]

@@ -17,6 +17,10 @@ from gns3server_copilot.storage.connection import SharedConnection, T, Work
 from gns3server_copilot.storage.opening import connect
 from gns3server_copilot.storage.sessions import Session, SessionStore, TurnFigures, record_turn
 
+#: How long the space of a turn's checkpoints is kept after it, in seconds. To give it back costs a write to the disk,
+#: which no answer waits for and turns that end together share.
+TIDY_SECONDS = 0.2
+
 
 class ProjectDatabase:
     """One file, one connection, one thread. Not made directly: use `ProjectDatabase.open`."""
@@ -26,6 +30,8 @@ class ProjectDatabase:
         self.saver = ProjectSaver(shared)
         self.sessions = SessionStore(shared, project.project_id)
         self._shared = shared
+        self._untidy = False
+        self._tidying: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, project: ProjectRef) -> ProjectDatabase:
@@ -60,7 +66,7 @@ class ProjectDatabase:
         return await self._shared.write(work)
 
     async def finish_turn(self, thread_id: str, turn: TurnFigures) -> Session:
-        """Record a turn in its session, keep the thread's newest checkpoint alone, and give back the space of others.
+        """Record a turn in its session and keep the thread's newest checkpoint alone; their space is given back soon.
 
         Raises NoSuchSessionError.
         """
@@ -72,8 +78,17 @@ class ProjectDatabase:
             return session
 
         session = await self.write(finish)
-        await self._shared.give_back_space()
+        self._untidy = True
+        if self._tidying is None or self._tidying.done():
+            self._tidying = asyncio.create_task(self._tidy())
         return session
+
+    async def _tidy(self) -> None:
+        while self._untidy:
+            await asyncio.sleep(TIDY_SECONDS)
+            self._untidy = False
+            with contextlib.suppress(StorageError):
+                await self._shared.give_back_space()
 
     async def delete_session(self, thread_id: str) -> None:
         """Remove the session with its checkpoints and writes; nothing happens if there is none."""
@@ -102,4 +117,6 @@ class ProjectDatabase:
 
     async def close(self) -> None:
         """Close the file. Goes on when its caller is cancelled; may be called again, and without the folder."""
+        if self._tidying is not None:
+            self._tidying.cancel()
         await self._shared.close()

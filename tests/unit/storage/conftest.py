@@ -113,7 +113,10 @@ async def finish(database: ProjectDatabase, thread_id: str = "t", **figures: Any
         "output_tokens": 1,
         "estimated": False,
     }
-    return await database.finish_turn(thread_id, TurnFigures(**nothing | figures))
+    session = await database.finish_turn(thread_id, TurnFigures(**nothing | figures))
+    assert database._tidying is not None
+    await database._tidying  # the space is given back a moment later
+    return session
 
 
 async def rows(database: ProjectDatabase, sql: str) -> list[tuple[Any, ...]]:
