@@ -10,7 +10,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,12 @@ class AgentManager:
         self._closes: set[asyncio.Task[None]] = set()
         self._closing: Counter[str] = Counter()
         self._stopping = False
+        self._getting_ready: asyncio.Task[None] | None = None
+
+    def get_ready(self) -> None:
+        """Begin to load what the first turn needs. Cheap to call again, and what goes wrong is told by that turn."""
+        if self._getting_ready is None:
+            self._getting_ready = asyncio.create_task(self._get_ready())
 
     async def start_turn(self, request: TurnRequest) -> Turn:
         """Start a turn within the limits of the user and the server (TooManyTurnsError beyond them)."""
@@ -85,6 +91,11 @@ class AgentManager:
         if not opened and not await asyncio.to_thread(may_have_chats, Path(project.path)):
             return None
         return await self.service(project)
+
+    async def _get_ready(self) -> None:
+        with suppress(UnavailableError):
+            await self._load()
+        await self._server.knowledge.current()
 
     async def _load(self) -> type[AgentService]:
         # the first import holds the loop for parts of a second even from a thread (the interpreter lock); never again

@@ -58,7 +58,11 @@ async def caller(
     token = bearer or token
     if not token:
         raise NotAuthenticatedError("Not authenticated. Log in first.")
-    return Caller(await user_of(request.app, token), token)
+    user = await user_of(request.app, token)
+    if set_up := getattr(request.app.state, "copilot", None):
+        # whoever looks at conversations or configurations may soon ask something: the second that is loaded then is over
+        set_up.manager.get_ready()
+    return Caller(user, token)
 
 
 async def current_user(who: Annotated[Caller, Depends(caller)]) -> User:
