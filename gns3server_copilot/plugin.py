@@ -189,6 +189,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     from gns3server_copilot.llm.policies import PolicyStore
     from gns3server_copilot.llm.store import ConfigStore, upgrade
     from gns3server_copilot.llm.usage import UsageStore
+    from gns3server_copilot.utils.reading import stop_reading
 
     engine = app.state._db_engine
     await upgrade(engine)
@@ -229,6 +230,7 @@ async def _running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             helper.cancel()
         await manager.close()
         await audit.close()
+        stop_reading(engine)
         _managers.discard(manager)
 
 

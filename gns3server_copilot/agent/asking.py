@@ -14,7 +14,7 @@ from gns3server_copilot.agent.context_window import Prepared
 from gns3server_copilot.agent.receive import receive_answer
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import ModelError
-from gns3server_copilot.llm.factory import create_base_model_with_tools
+from gns3server_copilot.llm.factory import model_with_tools
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ async def ask_model(
     empty_before = False
     while True:
         omit = frozenset(turn.refused_parameters)
-        model = await asyncio.to_thread(create_base_model_with_tools, definitions, turn.request.config, omit)
+        model = await model_with_tools(definitions, turn.request.config, omit)
         try:
             return await receive_answer(model, sent.messages, sent.tokens, turn, used_call_ids, idle_seconds)
         except ModelError as error:

@@ -14,7 +14,7 @@ from gns3server_copilot.agent.trimming import shortened
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.knowledge.schemas.prompt import TITLE, Prompt
-from gns3server_copilot.llm.factory import create_base_model_with_tools
+from gns3server_copilot.llm.factory import model_with_tools
 from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.tokens import count_tokens
 from gns3server_copilot.schemas.titles import shortened as title_shortened
@@ -57,7 +57,7 @@ async def model_title(turn: Turn, messages: Sequence[AnyMessage]) -> str | None:
 async def _ask(turn: Turn, messages: Sequence[AnyMessage]) -> str:
     sent = [SystemMessage(turn.knowledge.of(Prompt)[TITLE].text), HumanMessage(_excerpt(messages))]
     omit = frozenset(turn.refused_parameters)
-    model = await asyncio.to_thread(create_base_model_with_tools, [], turn.request.config, omit)
+    model = await model_with_tools([], turn.request.config, omit)
     chunks = model.astream(sent)
     turn.hidden_calls += 1
     text = ""

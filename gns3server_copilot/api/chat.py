@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from dataclasses import replace
@@ -72,10 +73,19 @@ async def _answer(
 
 async def _start(chats: ProjectChats, asked: ChatRequest, session_id: str, message: str, *, injects: bool) -> Turn:
     copilot = chats.runtime
-    wanted_mode = Mode.INJECTION if injects or await _is_injection(chats, asked.session_id) else asked.copilot_mode
-    config, policy = await effective_config(
-        copilot.configs, chats.user, str(asked.config_id) if asked.config_id else None
+    config_id = str(asked.config_id) if asked.config_id else None
+    # at once: each waits for a database of its own
+    is_injection, usable = await asyncio.gather(
+        _is_injection(chats, asked.session_id),
+        effective_config(copilot.configs, chats.user, config_id),
+        return_exceptions=True,
     )
+    if isinstance(is_injection, BaseException):
+        raise is_injection
+    if isinstance(usable, BaseException):
+        raise usable
+    wanted_mode = Mode.INJECTION if injects or is_injection else asked.copilot_mode
+    config, policy = usable
     config = await admit(config, chats.user, copilot.settings)
     if asked.temperature is not None:
         config = replace(config, temperature=asked.temperature)

@@ -60,7 +60,7 @@ async def caller(
         raise NotAuthenticatedError("Not authenticated. Log in first.")
     user = await user_of(request.app, token)
     if set_up := getattr(request.app.state, "copilot", None):
-        # whoever looks at conversations or configurations may soon ask something: the second that is loaded then is over
+        # whoever looks at conversations or configurations may soon ask something
         set_up.manager.get_ready()
     return Caller(user, token)
 

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, select
 
 from gns3server_copilot.errors import NotAuthenticatedError
 from gns3server_copilot.schemas.identity import User
-from gns3server_copilot.utils.uncancelled import uncancelled
+from gns3server_copilot.utils.reading import read
 
 # built once, and of the four columns that count: every request and every model call asks this
 _USER = select(UserRow.user_id, UserRow.username, UserRow.is_active, UserRow.is_superadmin).where(
@@ -19,15 +19,14 @@ _USER = select(UserRow.user_id, UserRow.username, UserRow.is_active, UserRow.is_
 )
 
 
-@uncancelled
 async def user_of(app: Any, token: str) -> User:
     """Give the active user whose token this is. Raises NotAuthenticatedError."""
     try:
         username = auth_service.get_username_from_token(token)
     except HTTPException:
         raise NotAuthenticatedError("The login is not valid or has expired. Log in again.") from None
-    async with app.state._db_engine.connect() as connection:
-        found = (await connection.execute(_USER, {"username": username})).first()
+    query = {"username": username}
+    found = await read(app.state._db_engine, lambda connection: connection.execute(_USER, query).first())
     if found is None:
         raise NotAuthenticatedError("The user of this login does not exist any more.")
     if not (found.is_active or found.is_superadmin):

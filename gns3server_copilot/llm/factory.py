@@ -80,7 +80,7 @@ def create_base_model_with_tools(
 
     `mode_tools` are tool definitions in OpenAI's shape. `omit` names request parameters (`temperature`, `max_tokens`,
     `stream_options`, custom fields) that this provider has refused and that are left out. `prepare_provider` comes
-    first. A new model takes up to 400 ms (aws), so turns call this in a thread. Raises InvalidRequestError when the
+    first. A new model takes up to 400 ms (aws), so turns use `model_with_tools`. Raises InvalidRequestError when the
     configuration cannot be used.
     """
     key = _cache_key(mode_tools, llm_config, omit)
@@ -93,6 +93,17 @@ def create_base_model_with_tools(
                 _models.popitem(last=False)
         _models.move_to_end(key)
     return model
+
+
+async def model_with_tools(
+    mode_tools: Sequence[dict[str, Any]], llm_config: LLMConfig, omit: Collection[str] = ()
+) -> Model:
+    """Give the same without holding the event loop: a new model is made in a thread, a known one is just given."""
+    # without the lock, which is held for as long as another thread makes a model
+    known = _models.get(_cache_key(mode_tools, llm_config, omit))
+    if known is not None:
+        return known
+    return await asyncio.to_thread(create_base_model_with_tools, mode_tools, llm_config, omit)
 
 
 def optional_parameters(config: LLMConfig) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gns3server_copilot.llm.config import StoredConfig
@@ -56,12 +57,12 @@ def default_of(configs: Iterable[StoredConfig]) -> StoredConfig | None:
     return _first(config for config in usable if config.is_default) or _first(usable)
 
 
-async def read_user_configs(connection: AsyncConnection, user_id: str) -> UserConfigs:
+def read_user_configs(connection: Connection, user_id: str) -> UserConfigs:
     """Read a user's configurations. Raises NotFoundError for an unknown user."""
-    member = await read_memberships(connection, user_id)
+    member = read_memberships(connection, user_id)
     names, policy = member.group_names, member.policy
-    preferences = await read_preferences(connection, user_id)
-    configs = await fetch_usable(connection, user_id)
+    preferences = read_preferences(connection, user_id)
+    configs = fetch_usable(connection, user_id)
     own = [config for config in configs if config.owner.kind == "user"]
     inherited = [
         # the policy was read with these groups: one that the user has joined since then counts next time
@@ -85,7 +86,7 @@ async def read_shown(connection: AsyncConnection, config: StoredConfig) -> Store
     """Give a configuration as its owner sees it now."""
     if config.owner.kind == "group":
         return config
-    found = (await read_user_configs(connection, config.owner.id)).get(config.config_id)
+    found = (await connection.run_sync(read_user_configs, config.owner.id)).get(config.config_id)
     return found or config
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from sqlalchemy import RowMapping, bindparam, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import Connection, RowMapping, bindparam, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from gns3server_copilot.errors import ForbiddenError
 from gns3server_copilot.llm.config import Owner
@@ -98,9 +98,9 @@ _MEMBERSHIPS = (
 )
 
 
-async def read_memberships(connection: AsyncConnection, user_id: str) -> Memberships:
+def read_memberships(connection: Connection, user_id: str) -> Memberships:
     """Give a user's groups and what binds the user now, in one query. Raises NotFoundError for an unknown user."""
-    rows = (await connection.execute(_MEMBERSHIPS, {"user": user_id})).mappings().all()
+    rows = connection.execute(_MEMBERSHIPS, {"user": user_id}).mappings().all()
     if not rows:
         raise no_such(Owner("user", user_id))
     in_groups = sorted((row for row in rows if row["user_group_id"]), key=lambda row: str(row["name"]))

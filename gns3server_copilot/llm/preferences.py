@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gns3server_copilot.llm.rows import insert_if_absent
@@ -30,9 +30,9 @@ class Preferences:
 _OF_USER = select(user_preferences).where(user_preferences.c.user_id == bindparam("user"))
 
 
-async def read_preferences(connection: AsyncConnection, user_id: str) -> Preferences:
+def read_preferences(connection: Connection, user_id: str) -> Preferences:
     """Give a user's choices."""
-    return await _read(connection, _OF_USER, user_id)
+    return _read(connection, _OF_USER, user_id)
 
 
 async def choose_default(connection: AsyncConnection, user_id: str, config_id: str | None, now: datetime) -> None:
@@ -58,11 +58,11 @@ async def choose_mode(connection: AsyncConnection, user_id: str, config_id: str,
 async def _lock(connection: AsyncConnection, user_id: str, now: datetime) -> Preferences:
     empty: dict[str, Any] = {"user_id": user_id, "default_config_id": None, "copilot_modes": {}, "updated_at": now}
     await insert_if_absent(connection, user_preferences, empty)
-    return await _read(connection, _OF_USER.with_for_update(), user_id)
+    return await connection.run_sync(_read, _OF_USER.with_for_update(), user_id)
 
 
-async def _read(connection: AsyncConnection, query: Any, user_id: str) -> Preferences:
-    row = (await connection.execute(query, {"user": user_id})).mappings().first()
+def _read(connection: Connection, query: Any, user_id: str) -> Preferences:
+    row = connection.execute(query, {"user": user_id}).mappings().first()
     return Preferences(row["default_config_id"], row["copilot_modes"]) if row else Preferences()
 
 

@@ -47,16 +47,12 @@ async def _ask_without_what_is_refused(config: LLMConfig, seconds: float) -> Non
 
 
 async def _ask(config: LLMConfig, omit: frozenset[str], deadline: float) -> None:
-    from gns3server_copilot.llm.factory import (
-        create_base_model_with_tools,
-        optional_parameters,
-        prepare_provider,
-    )
+    from gns3server_copilot.llm.factory import model_with_tools, optional_parameters, prepare_provider
     from gns3server_copilot.llm.model_errors import model_error
 
     await prepare_provider(config.provider)
     asked = replace(config, max_tokens=min(config.max_tokens or MAX_TOKENS, MAX_TOKENS))
-    model = await asyncio.to_thread(create_base_model_with_tools, [], asked, omit)
+    model = await model_with_tools([], asked, omit)
     chunks = model.astream([("human", QUESTION)])
     failure = None
     try:

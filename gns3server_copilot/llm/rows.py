@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Table, bindparam, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, Table, bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -66,9 +66,9 @@ _OF_USER_AND_GROUPS = (
 )
 
 
-async def fetch_usable(connection: AsyncConnection, user_id: str) -> list[StoredConfig]:
+def fetch_usable(connection: Connection, user_id: str) -> list[StoredConfig]:
     """Give the configurations of one user and of all their groups, oldest first."""
-    return [from_row(row) for row in (await connection.execute(_OF_USER_AND_GROUPS, {"user": user_id})).mappings()]
+    return [from_row(row) for row in connection.execute(_OF_USER_AND_GROUPS, {"user": user_id}).mappings()]
 
 
 async def fetch(connection: AsyncConnection, config_id: str) -> StoredConfig:

@@ -36,6 +36,7 @@ from gns3server_copilot.llm.tables import llm_configs
 from gns3server_copilot.schemas.llm_config_changes import UpdateLLMConfig
 from gns3server_copilot.schemas.llm_configs import SECRET_FIELDS, CreateLLMConfig
 from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.utils.reading import read
 from gns3server_copilot.utils.uncancelled import uncancelled
 
 __all__ = ["ConfigStore", "revisions", "upgrade"]
@@ -67,7 +68,6 @@ class ConfigStore:
                 await require_owner(connection, owner)
         return await self._checked(found)
 
-    @uncancelled
     async def user_configs(self, user_id: str) -> UserConfigs:
         """Give all that a user may use, own and inherited. Raises NotFoundError for an unknown user."""
         found = await self.usable_configs(user_id)
@@ -78,11 +78,9 @@ class ConfigStore:
             inherited=tuple(config for config in checked if config.owner.kind == "group"),
         )
 
-    @uncancelled
     async def usable_configs(self, user_id: str) -> UserConfigs:
         """Give the same as `user_configs`, without looking whether the keys can be decrypted: `for_use` finds out."""
-        async with self._engine.connect() as connection:
-            return await read_user_configs(connection, user_id)
+        return await read(self._engine, lambda connection: read_user_configs(connection, user_id))
 
     @uncancelled
     async def get_config(self, owner: Owner, config_id: str) -> StoredConfig:
@@ -231,7 +229,7 @@ class ConfigStore:
         owner = Owner("user", user_id)
         async with self._engine.begin() as connection:
             await lock_owner(connection, owner)
-            chosen = (await preferences.read_preferences(connection, user_id)).default_config_id
+            chosen = (await connection.run_sync(preferences.read_preferences, user_id)).default_config_id
             if chosen is None:
                 return
             await preferences.choose_default(connection, user_id, None, now)

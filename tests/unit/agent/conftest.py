@@ -47,7 +47,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The scripted model. Whatever it is sent has to be valid for the strictest provider."""
     scripted = ScriptedModel()
     for module in (asking, titles):
-        monkeypatch.setattr(module, "create_base_model_with_tools", scripted)
+        monkeypatch.setattr(module, "model_with_tools", scripted)
     yield scripted
     assert scripted.violations == []
 

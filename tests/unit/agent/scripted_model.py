@@ -49,7 +49,7 @@ def call(name: str, args: Any = None, *, id: str | None = "given", index: int | 
 
 
 class ScriptedModel:
-    """Takes the place of `create_base_model_with_tools`. Without a script it says "Done."."""
+    """Takes the place of `model_with_tools`. Without a script it says "Done."."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
@@ -62,7 +62,7 @@ class ScriptedModel:
     def script(self, *answers: Answer) -> None:
         self.answers.extend(answers)
 
-    def __call__(self, definitions: Sequence[dict[str, Any]], config: Any, omit: Any) -> Any:
+    async def __call__(self, definitions: Sequence[dict[str, Any]], config: Any, omit: Any) -> Any:
         return _Bound(self, [one["function"]["name"] for one in definitions])
 
     async def answer(self, messages: Sequence[BaseMessage], tools: list[str]) -> Any:

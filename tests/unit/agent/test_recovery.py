@@ -120,6 +120,9 @@ async def test_what_was_stored_of_a_killed_turn_is_whole_and_counted_when_the_fi
     stops = Stops(at)
     execute = calling.execute
 
+    async def two_steps(*_):
+        return TwoSteps(stops)
+
     async def execute_slowly(*arguments):
         await stops.stop("tool")
         return await execute(*arguments)
@@ -127,7 +130,7 @@ async def test_what_was_stored_of_a_killed_turn_is_whole_and_counted_when_the_fi
     async with opened(project) as service:
         first = await service.start_turn(asked("/help"))
         await first.wait()
-        monkeypatch.setattr(asking, "create_base_model_with_tools", lambda *_: TwoSteps(stops))
+        monkeypatch.setattr(asking, "model_with_tools", two_steps)
         monkeypatch.setattr(calling, "execute", execute_slowly)
         turn = await service.start_turn(asked("And now?"))
         with turn.reading():

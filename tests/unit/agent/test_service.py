@@ -163,7 +163,10 @@ async def test_a_model_that_calls_tools_for_ever_is_refused_and_the_turn_ends_wi
         async def astream(self, messages):
             yield AIMessage("", tool_calls=[{"name": "get_gns3_templates", "args": {}, "id": "same"}])
 
-    monkeypatch.setattr(asking_module, "create_base_model_with_tools", lambda *_: Insistent())
+    async def insistent(*_):
+        return Insistent()
+
+    monkeypatch.setattr(asking_module, "model_with_tools", insistent)
     request = asked("Look for ever.")
     events = await events_of(await service.start_turn(request))
     history = await agree(service, request, events)
