@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 #: How long one statement waits for another program's lock while the file is opened, in seconds.
 OPENING_TIMEOUT = 3.0
 JOURNAL_SIZE_LIMIT = 1024 * 1024
+#: The WAL's size, in pages of 4 KB, at which it is written into the file: a turn writes its conversation several times.
+CHECKPOINT_PAGES = 500
 AUTO_VACUUM_INCREMENTAL = 2
 
 _SETTINGS = (
@@ -30,6 +32,7 @@ _SETTINGS = (
     "synchronous = NORMAL",
     "foreign_keys = ON",
     f"journal_size_limit = {JOURNAL_SIZE_LIMIT}",
+    f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
     # deleted chats are overwritten where that costs no extra write
     "secure_delete = FAST",
     # what SQLite's authors advise for files of unknown origin

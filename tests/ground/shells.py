@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
@@ -15,8 +16,10 @@ from tests.ground.lab_tools import LAB_FOLDER
 async def served(*command: str) -> AsyncIterator[int]:
     """Run the program, give the port of its console, end it with the block."""
     script = str(LAB_FOLDER / "telnet_console.py")
+    # an activated virtual environment would put its name into the prompt
+    environment = {name: value for name, value in os.environ.items() if name != "PS1"}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, script, "--", *command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
+        sys.executable, script, "--", *command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=environment
     )
     try:
         assert process.stdout is not None

@@ -219,6 +219,7 @@ async def gone(home: Path) -> str:
     return f"{len(processes_at_home(home))} processes, folder {'there' if home.exists() else 'gone'}"
 
 
+@pytest.mark.slow
 async def test_killed_demo_leaves_no_process_and_no_folder():
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", LAB_FOR_EVER, stdout=asyncio.subprocess.PIPE, start_new_session=True

@@ -109,6 +109,7 @@ async def test_a_scripted_device_is_a_node_with_a_console(lab: Lab) -> None:
         assert "*12:34:56.789 UTC" in await lab.run(node, "show clock")
 
 
+@pytest.mark.slow
 @pytest.mark.lab("vpcs")
 async def test_virtual_pcs_talk_and_their_link_can_be_captured_and_filtered(lab: Lab) -> None:
     pc1, pc2 = await lab.vpcs("PC1", "10.0.0.1/24"), await lab.vpcs("PC2", "10.0.0.2/24")
@@ -162,6 +163,7 @@ async def test_routers_exchange_routes_and_pcs_reach_each_other_through_them(lab
     await lab.wait_for_text(r1, "show bgp neighbors", "Established")
 
 
+@pytest.mark.slow
 async def test_a_server_comes_back_after_a_crash_with_what_it_had_and_stops_in_time(stock_server: GNS3Server) -> None:
     async with aclosing(await log_in_admin(stock_server)) as admin:
         project = await ok(admin.post("/v3/projects", json={"name": "kept"}))

@@ -20,6 +20,8 @@ from tests.ground.users import log_in_admin
 
 STATUS = "/v3/copilot/status"
 
+SLOW = pytest.mark.slow
+
 
 async def status_of(server):
     async with aclosing(await log_in_admin(server)) as admin:
@@ -54,7 +56,9 @@ def copy_of_the_package(folder: Path) -> Path:
     return package
 
 
-@pytest.mark.parametrize("module", ["plugin.py", "api/chat.py", "settings.py"])
+@pytest.mark.parametrize(
+    "module", ["plugin.py", pytest.param("api/chat.py", marks=SLOW), pytest.param("settings.py", marks=SLOW)]
+)
 async def test_a_syntax_error_in_a_module_that_is_loaded_at_start_does_not_stop_the_server(
     start_gns3_server, tmp_path, module
 ):
@@ -84,7 +88,7 @@ async def test_a_syntax_error_in_a_module_that_is_loaded_with_the_first_chat_is_
             assert "SyntaxError" in answer.json()["message"]
 
 
-@pytest.mark.parametrize("package", ["langgraph", "tiktoken"])
+@pytest.mark.parametrize("package", ["langgraph", pytest.param("tiktoken", marks=SLOW)])
 async def test_an_absent_dependency_does_not_stop_the_server_and_is_named(start_gns3_server, tmp_path, package):
     # a start-up file of the test's makes the distribution look uninstalled to every interpreter below this one
     (tmp_path / "sitecustomize.py").write_text(

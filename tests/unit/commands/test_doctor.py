@@ -173,6 +173,7 @@ def test_a_section_whose_name_is_written_otherwise_is_noted(tmp_path):
     assert "[copilot]" in note.text and "is ignored: its name must be [Copilot]" in note.text
 
 
+@pytest.mark.slow
 def test_a_named_file_that_does_not_exist_is_wrong_and_no_paths_are_guessed_from_it(tmp_path):
     done = run_command(tmp_path, "doctor", "--config", "/nope")
     assert done.returncode == 1
@@ -434,6 +435,7 @@ def test_the_whole_examination_of_a_fresh_home_shows_no_secrets_and_makes_no_fil
     assert (done.returncode == 0) == ("All is well." in done.stdout)
 
 
+@pytest.mark.slow
 def test_without_a_password_the_installation_is_examined_and_what_is_missing_told(tmp_path, copilot):
     done = run_command(tmp_path, "doctor", "--server", copilot.url, "--user", "somebody")
     assert done.returncode == 1
@@ -442,6 +444,7 @@ def test_without_a_password_the_installation_is_examined_and_what_is_missing_tol
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_terminal_that_lacks_the_marks_shows_others(tmp_path):
     done = run_command(tmp_path, "doctor", PYTHONIOENCODING="ascii")
     assert "+ gns3-server 3.0.6." in done.stdout and "- There is no encryption key yet" in done.stdout
