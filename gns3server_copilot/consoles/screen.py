@@ -16,7 +16,7 @@ TOKEN = re.compile(
     r"|\x1b\[[0-9;?=>!]*[ -/]*[@-~]"
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
     r"|\x1b[()*+][0-9A-Za-z]"
-    r"|\x1b[^\[\]()*+]"
+    r"|\x1b[^\[\]()*+\x1b]"
     r"|[\x00-\x1a\x1c-\x1f\x7f\x80-\x9f]"
 )
 #: A sequence that has not wholly arrived. Longer ones are none.

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from gns3server_copilot.errors import GNS3Error
+from gns3server_copilot.gns3.captures import LOCAL
 from gns3server_copilot.gns3.changes import WIDTH, let_finish
 from gns3server_copilot.gns3.templates import Template
 from gns3server_copilot.gns3.topology import Node, parse_node, read_nodes
@@ -30,7 +31,10 @@ RETRY_SECONDS = 0.3
 
 @dataclass(frozen=True)
 class NewNode:
-    """A node to create; `name` None takes the template's default, `compute_id` None the template's compute."""
+    """A node to create; `name` None takes the template's default, `compute_id` None the template's compute.
+
+    A template that names none means the server's own: gns3-server would throw dice among those that are connected.
+    """
 
     template: Template
     x: int
@@ -131,8 +135,8 @@ class _Batch:
     async def _create_and_name(self, creation: Creation) -> None:
         wanted = creation.wanted
         body: dict[str, Any] = {"x": wanted.x, "y": wanted.y}
-        if wanted.compute_id is not None:
-            body["compute_id"] = wanted.compute_id
+        if compute_id := wanted.compute_id or (None if wanted.template.compute_id else LOCAL):
+            body["compute_id"] = compute_id
         creation.error = None
         try:
             path = f"{self._project}/templates/{wanted.template.id}"

@@ -18,6 +18,7 @@ from tests.ground.chat import ask, configure_model, history
 from tests.ground.projects import Projects
 from tests.ground.sse import text_of
 from tests.ground.users import ok, unique
+from tests.ground.waiting import until
 from tests.server.conftest import COMPUTE_LOGIN
 
 SECRET = "what only its author may read"
@@ -34,7 +35,13 @@ async def chatted(admin, project):
     """A project with a chat in it and a node; gives the project and the session's id."""
     await configure_model(admin)
     events = await ask(admin, project, SECRET)
+    await until(lambda: _at_rest(project))
     return project, events[0]["session_id"]
+
+
+async def _at_rest(project):
+    """Whether the space of the turn has been given back, which comes a moment after its answer."""
+    return (project.path / FOLDER / f"{FILE}-wal").stat().st_size == 0
 
 
 @pytest.fixture

@@ -219,6 +219,7 @@ async def test_a_capture_on_a_remote_compute_is_read_from_its_stream(start_gns3_
         await lab.clean_up()
 
 
+@pytest.mark.slow
 @pytest.mark.lab("frr", "dynamips")
 async def test_why_two_routers_do_not_become_neighbours_is_read_from_the_wire(lab, admin, model_server) -> None:
     await configure_model(admin, model_server)

@@ -56,6 +56,7 @@ async def test_nodes_of_a_remote_compute_are_built_linked_started_and_said_to_be
         assert (started["data"][1]["name"], there["ready"]) == ("There", True)
         assert halted["success"], halted
         by_name = {node["name"]: node for node in await ok(admin.get(f"{project.url}/nodes"))}
+        assert by_name["Here"]["compute_id"] == "local"
         assert (by_name["There"]["compute_id"], by_name["There"]["console_host"]) == (remote_id, REMOTE)
 
         remote.kill()

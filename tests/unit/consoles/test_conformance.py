@@ -22,14 +22,19 @@ from tests.ground.waiting import until
 from tests.unit.consoles.bench import SECONDS, Bench, bench
 from tests.unit.consoles.samples import IN_DEPTH, Sample
 
+LEAST_ALIKE = ("cisco_ios", "juniper_junos", "huawei_vrp", "linux", "vpcs")
 #: A console that takes keys and says nothing.
 _QUIET = Played(echo=False, immediate=True, otherwise=Reaction())
 
 
 def families(having: Callable[[Sample], object] = lambda _: True) -> pytest.MarkDecorator:
-    """Run the test for each family for which there is something to test."""
-    fitting = [sample for sample in IN_DEPTH if having(sample)]
-    return pytest.mark.parametrize("sample", fitting, ids=[sample.family for sample in fitting])
+    """Run the test for each family for which there is something to test: the default run has those least alike."""
+    fitting = [
+        pytest.param(sample, id=sample.family, marks=() if sample.family in LEAST_ALIKE else pytest.mark.slow)
+        for sample in IN_DEPTH
+        if having(sample)
+    ]
+    return pytest.mark.parametrize("sample", fitting)
 
 
 @pytest.fixture(autouse=True)

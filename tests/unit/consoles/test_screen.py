@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gns3server_copilot.consoles.screen import IDLE_LINES, MAX_CHARS, MAX_LINE, Screen, without_blank_ends
@@ -44,6 +44,7 @@ def test_it_is_what_a_terminal_would_show(case: str) -> None:
 OUTPUT = st.text(alphabet="ab#> \r\n\b\t\x1b[;?0123456789KDJHmn]\x07é", max_size=60)
 
 
+@example("\x1b\x1b0", [2])
 @given(OUTPUT, st.lists(st.integers(0, 60), max_size=6))
 def test_where_it_is_cut_makes_no_difference(text: str, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(cut for cut in cuts if cut <= len(text))})
