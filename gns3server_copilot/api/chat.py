@@ -21,6 +21,7 @@ from gns3server_copilot.llm.admission import admit
 from gns3server_copilot.llm.resolve import effective_config
 from gns3server_copilot.schemas.chat import AbortAnswer, ChatAnswer, ChatRequest, InjectRequest
 from gns3server_copilot.schemas.modes import Mode
+from gns3server_copilot.schemas.unicode import is_blank
 
 MESSAGE_LIMIT = 100_000
 #: What `/inject` asks for when nothing is said.
@@ -41,17 +42,17 @@ async def stream(request: Request, asked: ChatRequest, chats: Chats) -> Response
 
     A conversation in fault injection mode stays in it.
     """
-    message = asked.message.strip()
-    if not message:
+    if is_blank(asked.message):
         raise InvalidRequestError("The message is empty. Write a question.")
-    return await _answer(request, chats, asked, message)
+    return await _answer(request, chats, asked, asked.message.strip())
 
 
 @router.post("/inject", response_model=ChatAnswer, responses=TURN)
 async def inject(request: Request, chats: Chats, asked: InjectRequest | None = None) -> Response:
     """Have a fault put into the lab, to practise on. A turn after which nothing was changed ends with an error."""
     asked = asked or InjectRequest(message="")
-    return await _answer(request, chats, asked, asked.message.strip() or ANY_FAULT, injects=True)
+    message = ANY_FAULT if is_blank(asked.message) else asked.message.strip()
+    return await _answer(request, chats, asked, message, injects=True)
 
 
 async def _answer(

@@ -21,6 +21,8 @@ from gns3server_copilot.errors import CopilotError, plain
 log = logging.getLogger(__name__)
 
 NOT_JSON = "the body is not valid JSON"
+#: Above all for curl, which sends what it is given as a form when nothing is said.
+NO_OBJECT = "the body has to be a JSON object, sent with the header Content-Type: application/json"
 #: FastAPI's words for a body that is not even text or is nested too deeply; it answers 400.
 UNREADABLE_BODY = "There was an error parsing the body"
 #: How pydantic names the values of an enumeration.
@@ -117,6 +119,8 @@ def _field(one: dict[str, Any]) -> str:
 def _reason(one: dict[str, Any]) -> str:
     if one["type"] == "json_invalid":
         return NOT_JSON
+    if one["type"] == "model_attributes_type" and len(one["loc"]) == 1:
+        return NO_OBJECT
     return ENUM_MEMBER.sub(r"\1", str(one["msg"]).removeprefix("Value error, "))
 
 

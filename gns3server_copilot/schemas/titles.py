@@ -7,6 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, StringConstraints
 
+from gns3server_copilot.schemas.unicode import is_blank
+
 DEFAULT_TITLE = "New conversation"
 LONGEST_TITLE = 255
 #: An automatic title is shorter: it has to fit into a list.
@@ -16,8 +18,8 @@ _NOT_IN_A_LINE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 
 def one_line(text: str) -> str:
-    """Give text without line breaks, control characters and repeated spaces."""
-    return _NOT_IN_A_LINE.sub(" ", text).strip()
+    """Give text without line breaks, control characters and repeated spaces; nothing where nothing could be seen."""
+    return "" if is_blank(text) else _NOT_IN_A_LINE.sub(" ", text).strip()
 
 
 def title_from(message: str) -> str:

@@ -1,7 +1,8 @@
-"""Text that JSON can hold and UTF-8 cannot."""
+"""Text that JSON can hold and UTF-8 cannot, and text that nobody can see."""
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -16,6 +17,11 @@ def valid_unicode(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a reader would see nothing: only spaces, control characters and such as have no width."""
+    return all(unicodedata.category(character) in ("Cc", "Cf", "Zs", "Zl", "Zp") for character in text)
 
 
 def without_half(text: str) -> tuple[str, str]:

@@ -136,6 +136,7 @@ async def test_without_a_configuration_the_answer_says_what_to_do(make_user, pro
         ({}, 422, "message: Field required"),
         ({"message": 5}, 422, "message: "),
         ({"message": "   \n"}, 400, "empty"),
+        ({"message": "\u200b\ufeff \u2066\x00\x1b"}, 400, "empty"),
         ({"message": "x" * 100_001}, 413, "too long"),
         ({"message": "hi", "session_id": "not-a-uuid"}, 422, "session_id: "),
         ({"message": "hi", "temperature": 3}, 422, "temperature: "),
@@ -157,6 +158,14 @@ async def test_a_body_that_is_not_json_is_answered_without_repeating_it(gns3_ser
     assert answer.status_code == 422
     assert "not valid JSON" in answer.json()["message"]
     assert "sk-very-secret" not in answer.text + gns3_server.log()
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", "application/json"])
+async def test_a_body_that_is_no_json_object_is_answered_with_what_to_send(admin, project, kind):
+    body = b"[]" if kind == "application/json" else b'{"message": "hi"}'
+    answer = await admin.post(f"{project.chat}/stream", content=body, headers={"content-type": kind})
+    assert answer.status_code == 422
+    assert "JSON object, sent with the header Content-Type: application/json" in answer.json()["message"]
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"[" * 100_000, b'{"message": ' + b"9" * 5000 + b"}", b"", b"{"])

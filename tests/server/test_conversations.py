@@ -65,6 +65,7 @@ async def test_a_person_s_title_stays_and_comes_with_done(user, project):
         {"title": None},
         {"title": ""},
         {"title": " \n\t"},
+        {"title": "\u200b\u2066"},
         {"title": 5},
         {"title": "x" * 256},
         {"pinned": "yes"},
