@@ -1,6 +1,6 @@
 """The agents of all open projects: opened at first use, closed before gns3-server touches a project's folder.
 
-Light on purpose: LangGraph, LangChain and the rest are imported with the first agent, in a thread.
+Light on purpose: LangGraph, LangChain and the rest are imported at the first use of a route, in a thread.
 """
 
 from __future__ import annotations
