@@ -14,7 +14,7 @@ _END = re.compile(r"-----END [A-Z0-9 ]{0,40}-----")
 _KEY_LINE = re.compile(r"\s*[A-Za-z0-9+/=:,.\- ]*\s*\Z")
 #: In characters.
 LONGEST_PIECE = 8192
-#: How far behind a piece is looked, for the end of what begins in it.
+#: How far behind a piece is looked at least, for the end of what begins in it; from there on to the next space.
 SEAM = 1024
 #: Signs that end a secret in some syntaxes; a secret that really ends so is hidden but for its last sign.
 _CLOSING = ";,\"')}]"
@@ -82,13 +82,15 @@ def _redacted_pieces(line: str, rule: Rule) -> Iterator[str]:
     start = 0
     while start < len(line):
         end = min(start + LONGEST_PIECE, len(line))
-        small = line[max(0, start - SEAM) : end + SEAM].lower()
+        space = line.find(" ", end + SEAM, end + LONGEST_PIECE)
+        seen = space if space >= 0 else end + LONGEST_PIECE
+        small = line[max(0, start - SEAM) : seen].lower()
         if rule.may_be_in(small) and not (rule.unless and rule.unless in small):
-            for found in rule.pattern.finditer(line, start, end + SEAM):
+            for found in rule.pattern.finditer(line, start, seen):
                 if found.start() >= end:
                     break
-                if found.end() == end + SEAM:  # a long secret goes on behind what was looked at
-                    found = rule.pattern.match(line, found.start(), found.end() + LONGEST_PIECE) or found
+                if found.end() == seen:  # a longer secret goes on behind what was looked at
+                    found = rule.pattern.match(line, found.start()) or found
                 yield line[start : found.start()]
                 yield _with_placeholder(found)
                 start = found.end()

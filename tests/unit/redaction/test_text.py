@@ -199,5 +199,11 @@ def test_a_secret_that_is_cut_in_two_goes_as_a_whole(line: str, at: int) -> None
     assert hidden.startswith("x" * at)
 
 
-def test_a_secret_longer_than_what_is_looked_at_behind_a_piece_goes_as_a_whole() -> None:
-    assert "Q" not in redact("x" * 8160 + " password " + "Q" * 4000 + " end " + "y" * 9000)
+@pytest.mark.parametrize("secret", [" password {} end", ' access_token="{}" end', " eyJhbGciOi.{}.zz end"])
+@pytest.mark.parametrize("length", [1500, 4000, 7500])
+def test_a_secret_longer_than_what_is_looked_at_behind_a_piece_goes_as_a_whole(secret: str, length: int) -> None:
+    assert "Q" not in redact("x" * 8160 + secret.format("Q" * length) + "y" * 9000)
+
+
+def test_a_secret_of_many_pieces_goes_as_a_whole() -> None:
+    assert "Q" not in redact("x" * 8160 + " password " + "Q" * 60_000 + " end")
