@@ -30,7 +30,7 @@ _plain: weakref.WeakKeyDictionary[AsyncEngine, Engine] = weakref.WeakKeyDictiona
 
 async def read(engine: AsyncEngine, work: Callable[[Connection], T]) -> T:
     """Give what `work` gives, which reads through the connection and may raise; other databases than SQLite too."""
-    if engine.dialect.driver != "aiosqlite":
+    if engine.dialect.driver != "aiosqlite" or engine.url.database in (None, "", ":memory:"):
         return cast("T", await _through(engine, work))
     return await asyncio.get_running_loop().run_in_executor(_threads, _read, _plain_engine(engine), work)
 

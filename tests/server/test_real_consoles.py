@@ -36,8 +36,11 @@ class Real:
     long: str
     endless: tuple[str, str]
     wrong: tuple[str, str]
+    #: a command, or a line of its configuration, after which the prompt shows another name
+    rename: str
     config: tuple[str, ...] = ()
     wrong_config: str = ""
+    configure_command: str = ""
     program: tuple[str, ...] = ()
 
 
@@ -47,8 +50,10 @@ FRR = Real(
     "show running-config",
     ("ping 127.0.0.1", "64 bytes from"),
     ("show nonsense", "% Unknown command"),
+    "hostname Core",
     ("interface eth0", "description to R2"),
     "descripton wrong",
+    "configure terminal",
 )
 BASH = Real(
     "linux",
@@ -56,6 +61,7 @@ BASH = Real(
     "ls -l /usr/bin",
     ("ping -i 0.2 127.0.0.1", "64 bytes from"),
     ("nonsense now", "command not found"),
+    "PS1='root@core:~# '",
     program=("bash", "--norc"),
 )
 BUSYBOX = Real(
@@ -64,6 +70,7 @@ BUSYBOX = Real(
     "ls -l /usr/bin",
     ("ping 127.0.0.1", "bytes from"),
     ("nonsense now", "not found"),
+    "PS1='root@core:~# '",
     program=("busybox", "sh"),
 )
 VPCS = Real(
@@ -72,6 +79,7 @@ VPCS = Real(
     "?",
     ("ping 10.0.0.2 -c 1000", "10.0.0.2 icmp_seq"),
     ("nonsense now", "Bad command"),
+    "set pcname Core",
     ("ip 10.0.0.1/24 10.0.0.254",),
     "nonsense",
 )
@@ -127,8 +135,13 @@ async def test_a_real_console_passes_what_scripted_ones_do(real: Real, lab: Lab)
         await _somebody_types(real, port)
         await _a_stopped_turn(real, port)
         await _many_sessions(real, port)
+        await _a_long_command(real, port)
         if real.config:
             await _configuration(real, port)
+        if real.configure_command:
+            await _somebody_configures(real, port)
+            await _a_turn_stopped_while_it_configures(real, port)
+        await _a_new_name(real, port)
 
 
 async def _commands(real: Real, port: int) -> None:
@@ -174,6 +187,53 @@ async def _a_stopped_turn(real: Real, port: int) -> None:
     await asyncio.gather(running, return_exceptions=True)
     await session.close()
     assert time.monotonic() - began < 2.0
+    async with attached(real, port) as again:
+        assert real.short[1] in (await again.run(real.short[0], SECONDS)).text
+
+
+async def _a_long_command(real: Real, port: int) -> None:
+    word = "long-" * 20  # wider than a terminal; VPCS ends itself after twenty words
+    async with attached(real, port) as session:
+        output = await session.run(f"echo {word}", SECONDS)
+        assert "".join(output.text.split()).count(word) == 1, output  # FRR repeats it in its complaint
+        assert real.short[1] in (await session.run(real.short[0], SECONDS)).text
+
+
+async def _somebody_configures(real: Real, port: int) -> None:
+    async with open_console(port) as person:
+        person.type(f"{real.configure_command}\r")
+        await person.read_until(r"\(config\)#")
+        async with attached(real, port) as session:
+            assert real.short[1] in (await session.run(real.short[0], SECONDS)).text
+            with pytest.raises(ConsoleError, match="Somebody is configuring"):
+                await configure(session, real.config, stop_at_error=True, save=False, seconds=SECONDS)
+        person.type("exit\r")
+        await person.read_until("exit")
+
+
+async def _a_turn_stopped_while_it_configures(real: Real, port: int) -> None:
+    session = Session(packaged_knowledge().of(Family)[real.family], StoredCredentials(), always)
+    await session.attach("127.0.0.1", port)
+    await session.ready()
+    enter = session.rules.configuration.enter
+    assert enter is not None
+    await session.step(enter)
+    await session.type(real.config[0], SECONDS)
+    began = time.monotonic()
+    await session.close()
+    assert time.monotonic() - began < 2.0
+    async with attached(real, port) as again:
+        assert not again.found_in_config
+        assert real.short[1] in (await again.run(real.short[0], SECONDS)).text
+
+
+async def _a_new_name(real: Real, port: int) -> None:
+    async with attached(real, port) as session:
+        if real.config:
+            await configure(session, [real.rename], stop_at_error=True, save=False, seconds=SECONDS)
+        else:
+            await session.run(real.rename, SECONDS)
+        assert real.short[1] in (await session.run(real.short[0], SECONDS)).text
     async with attached(real, port) as again:
         assert real.short[1] in (await again.run(real.short[0], SECONDS)).text
 

@@ -39,8 +39,10 @@ def test_blocks_of_ports_do_not_overlap_in_this_or_another_process() -> None:
 
 
 def test_a_released_block_can_be_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.ground.ports.FIRST_PORT", 31_000)
-    monkeypatch.setattr("tests.ground.ports._ephemeral_start", lambda: 31_000 + BLOCK_SIZE + 1)
+    free = reserve_ports()  # others run beside this one, and have blocks of their own
+    free.release()
+    monkeypatch.setattr("tests.ground.ports.FIRST_PORT", free.start)
+    monkeypatch.setattr("tests.ground.ports._ephemeral_start", lambda: free.start + BLOCK_SIZE + 1)
     block = reserve_ports()
     with pytest.raises(RuntimeError, match="every block"):
         reserve_ports()
