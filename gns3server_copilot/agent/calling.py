@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 
 from gns3server_copilot.agent.closing import HINT_AT, REPEATED, REPEATED_AT, REPEATED_HINT
+from gns3server_copilot.agent.injection import has_applied
 from gns3server_copilot.agent.messages import new_message_id, stamp
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.gns3.changes import BegunChanges, begun_changes
@@ -49,6 +50,7 @@ class CallRunner:
         return begun
 
     async def _end(self, call: Any, response: dict[str, Any]) -> ToolMessage:
+        self._turn.applied |= has_applied(response)
         text = await kept_result(to_text, response)  # half a second for an answer of several MB
         result = stamp(
             ToolMessage(

@@ -5,9 +5,7 @@ The fault dialog of the GNS3 web UI takes the `done` event for success, whatever
 
 from __future__ import annotations
 
-import json
-
-from langchain_core.messages import ToolMessage
+from typing import Any
 
 from gns3server_copilot.agent.turn import Turn
 from gns3server_copilot.errors import CopilotError, InvalidRequestError
@@ -17,10 +15,10 @@ NOTHING_APPLIED = "No fault was put in: nothing in the lab was changed. The answ
 
 def failure(turn: Turn) -> CopilotError | None:
     """Give why an injection has failed; None when at least one change has been applied to the lab."""
-    results = [one for one in turn.produced if isinstance(one, ToolMessage)]
-    return None if any(map(_has_applied_something, results)) else InvalidRequestError(NOTHING_APPLIED)
+    return None if turn.applied else InvalidRequestError(NOTHING_APPLIED)
 
 
-def _has_applied_something(result: ToolMessage) -> bool:
+def has_applied(response: dict[str, Any]) -> bool:
+    """Tell whether a tool has put something into the lab. Not to be asked of its text, from which much may be cut."""
     # reading and trying succeed too, and of three changes two may have failed: so the tools say of each item
-    return any(item.get("applied") for item in json.loads(str(result.content))["data"])
+    return any(item.get("applied") for item in response["data"])

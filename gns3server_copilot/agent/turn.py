@@ -144,6 +144,8 @@ class Turn:
         self.failed_calls = FailedCalls()
         #: answers in a row of which no call could be read
         self.unreadable_answers = 0
+        #: whether a tool has put something into the lab, as an injection is to
+        self.applied = False
         #: why the model gets no tools any more in this turn
         self.closing: Closing | None = None
         #: what its tools keep open between their calls
