@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from fastapi.utils import generate_unique_id
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
@@ -25,6 +26,7 @@ NOT_JSON = "the body is not valid JSON"
 NO_OBJECT = "the body has to be a JSON object, sent with the header Content-Type: application/json"
 #: FastAPI's words for a body that is not even text or is nested too deeply; it answers 400.
 UNREADABLE_BODY = "There was an error parsing the body"
+DATABASE_FAILED = "gns3-server's database is busy or cannot be used. Try again in a moment; the server's log says more."
 #: How pydantic names the values of an enumeration.
 ENUM_MEMBER = re.compile(r"<[\w.]+: ('[^']*')>")
 
@@ -85,6 +87,9 @@ class CopilotRoute(APIRoute):
                 return JSONResponse(
                     {"message": plain(str(error.detail))}, status_code=error.status_code, headers=error.headers
                 )
+            except OperationalError as error:  # locked for 20 s by another program, a full disk
+                log.error("gns3-server's database failed in %s %s: %s", request.method, request.url.path, error.orig)
+                return JSONResponse({"message": DATABASE_FAILED}, status_code=503)
             except Exception:
                 log.exception("Unexpected failure in %s %s", request.method, request.url.path)
                 return JSONResponse(
