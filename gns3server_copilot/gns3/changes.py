@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from gns3server_copilot.errors import CopilotError
 from gns3server_copilot.utils.uncancelled import begin
 
-#: Calls for different nodes that run at once.
-WIDTH = 8
+#: Calls that change different nodes of a project and run at once. gns3-server writes the whole project after each, on
+#: its event loop: more at a time are no faster, and make everybody else wait for several writings in a row.
+WIDTH = 3
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from gns3server_copilot.errors import GNS3Error
-from gns3server_copilot.gns3.changes import WIDTH, let_finish
+from gns3server_copilot.gns3.changes import let_finish
 from gns3server_copilot.gns3.topology import Node, read_node, read_nodes
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Nodes that are started or stopped at once.
+WIDTH = 8
 #: gns3-server itself gives a compute 240 s.
 POWER_SECONDS = 260.0
 #: The compute tells of a new status a moment after its answer.
