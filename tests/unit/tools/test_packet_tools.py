@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
@@ -60,6 +64,20 @@ async def test_protocols_are_listed_told_and_searched() -> None:
     assert "CDP: check cdp_native_vlan_mismatch" in [item["name"] for item in found["data"]]
     for arguments in ({"action": "get"}, {"action": "search"}, {"action": "search", "query": "qqqq"}):
         assert not (await execute("packet_analysis_skills", arguments, context()))["success"]
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_closed_project_and_a_link_of_endless_name_are_said(
+    app_client: GNS3Client, app_project: ProjectRef
+) -> None:
+    await app_client.post(f"/projects/{app_project.project_id}/close")
+    for tool, mode in (("packet_analysis", Mode.TEACHING), ("manage_gns3_packet_filter", Mode.INJECTION)):
+        where = replace(context(mode), project=app_project, gns3=app_client)
+        action = "analyse" if mode is Mode.TEACHING else "get"
+        closed = await execute(tool, {"action": action, "link": "R1-R2"}, where)
+        assert "Open it in GNS3" in closed["error"]
+        long = await execute(tool, {"action": action, "link": "x" * 100_000}, where)
+        assert "link: String should have at most 1000 characters" in long["error"]
 
 
 async def test_the_filter_tool_belongs_to_one_mode() -> None:
