@@ -15,8 +15,11 @@ from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.dispatch import execute
 from gns3server_copilot.tools.packet_text import tidy, without_secrets
+from tests.ground.users import Accounts
+from tests.unit.in_process import InProcessServer
 
 NOTHING: Any = None
+VPCS = "52136454-1f50-590a-94e4-816bd02d1062"
 
 
 def context(mode: Mode = Mode.TEACHING) -> ToolContext:
@@ -78,6 +81,21 @@ async def test_a_closed_project_and_a_link_of_endless_name_are_said(
         assert "Open it in GNS3" in closed["error"]
         long = await execute(tool, {"action": action, "link": "x" * 100_000}, where)
         assert "link: String should have at most 1000 characters" in long["error"]
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_who_may_not_set_filters_is_told_so_and_nothing_else(
+    app_server: InProcessServer, app_accounts: Accounts, app_client: GNS3Client, app_project: ProjectRef
+) -> None:
+    path = f"/projects/{app_project.project_id}"
+    pcs = [await app_client.post(f"{path}/templates/{VPCS}", {"x": 0, "y": 0}) for _ in range(2)]
+    ends = [{"node_id": pc["node_id"], "adapter_number": 0, "port_number": 0} for pc in pcs]
+    await app_client.post(f"{path}/links", {"nodes": ends})
+    auditor = await app_accounts.make_user(role="Auditor", on=app_project)
+    where = replace(context(Mode.INJECTION), project=app_project, gns3=GNS3Client(app_server.app, auditor.token))
+    for change in ({"action": "set", "filters": {"delay": 10}}, {"action": "clear"}):
+        response = await execute("manage_gns3_packet_filter", {"link": "PC1-PC2", **change}, where)
+        assert response["error"] == "Permission denied (privilege Link.Modify is required)"
 
 
 async def test_the_filter_tool_belongs_to_one_mode() -> None:
