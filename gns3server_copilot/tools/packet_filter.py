@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from pydantic import Field, field_validator
 
@@ -22,6 +23,8 @@ from gns3server_copilot.tools.response import succeeded
 Action = Literal["get_available", "get", "set", "clear"]
 #: Expressions are compiled for Ethernet; on a serial line they match other bytes.
 ETHERNET = "ethernet"
+#: By link: whoever changes its filters begins with what the one before has left, and puts back nobody else's.
+_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
 class FilterArguments(ToolArguments):
@@ -99,7 +102,8 @@ class GNS3PacketFilterTool(Tool[PacketFilterArguments]):
         if arguments.action == "get_available":
             types = {name: kind.meaning for name, kind in packet_filters.TYPES.items()}
             return [succeeded(link.id, link.name, {"available": types, "current": dict(link.filters)})]
-        return [await _change(link, arguments, context)]
+        async with _turns.setdefault(link.id, asyncio.Lock()):
+            return [await _change(link, arguments, context)]
 
 
 async def _get(link: Link, context: ToolContext) -> dict[str, Any]:
