@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from gns3server_copilot.errors import GNS3Error, ToolError
@@ -59,8 +60,9 @@ async def set_filters(
 ) -> dict[str, list[Any]]:
     """Have the link filter with exactly these, and give what was read back.
 
-    Raises ToolError when gns3-server refuses them or keeps others; the filters before are in place again then, or the
-    message says that they could not be put back. A change that has begun goes on to its end, whoever leaves.
+    Raises GNS3Error when the user may not set any, and ToolError when gns3-server refuses these or keeps others; the
+    filters before are in place again then, or the message says that they could not be put back. A change that has begun
+    goes on to its end, whoever leaves.
     """
     return await let_finish(
         f"packet filters of link {link_id}", _set_filters(client, project_id, link_id, wanted, same)
@@ -80,6 +82,8 @@ async def _set_filters(
         after = (await read_filters(client, project_id, link_id)).filters
         problem = "" if same(after, wanted) else f"gns3-server has kept other filters: {after}"
     except GNS3Error as error:
+        if error.status == HTTPStatus.FORBIDDEN:
+            raise  # nothing has been written, so there is nothing to put back
         problem = f"gns3-server refused them: {error.message}"
     if not problem:
         return after

@@ -10,6 +10,8 @@ from gns3server_copilot.gns3.names import MAX_LISTED, MAX_SUGGESTIONS, loose, ne
 from gns3server_copilot.gns3.text import clipped, printable
 from gns3server_copilot.gns3.topology import Link, LinkEnd, Topology
 
+#: Characters of what somebody may call a link: two names of nodes, each with a port.
+LONGEST_LINK = 1000
 #: What stands between two ends: dashes and arrows of every kind, "to", "and", commas.
 BETWEEN = re.compile(r"\s*(?:<?[-–—−=]+>?|[↔→←⇄⟷]|\bto\b|\band\b|,)\s*")
 

@@ -67,7 +67,7 @@ def nearest(wanted: str, names: Iterable[str]) -> list[str]:
 
 
 def _unknown(wanted: str, names: Sequence[str], kind: str) -> str:
-    said = f"There is no {kind} called {clipped(wanted, 60)}."
+    said = f"There is no {kind} called {clipped(wanted, 60) or '(empty)'}."
     near = nearest(wanted, names)
     if near:
         return f"{said} Nearest: {', '.join(near)}."

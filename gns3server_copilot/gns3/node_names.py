@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gns3server_copilot.errors import ToolError
-from gns3server_copilot.gns3.text import clipped
+from gns3server_copilot.gns3.text import clipped, printable
 
 MAX_NAME = 253
 #: A host name of RFC 1123: labels of letters, digits and hyphens; the last one not only digits.
@@ -19,9 +19,11 @@ def node_name(wanted: str, node_type: str) -> str:
     Raises ToolError when a node of `node_type` cannot have it, so that this is said before the node exists.
     """
     name = wanted.replace(" ", "")
-    shown = clipped(name, 60)
-    if not name or not name.isprintable() or len(name) > MAX_NAME:
-        raise ToolError(f"A node name has 1 to {MAX_NAME} printable characters.")
+    shown = clipped(printable(name), 60)
+    if not name.isprintable():
+        raise ToolError(f"{shown or 'The name'} holds control or invisible characters, which no node name can have.")
+    if not 1 <= len(name) <= MAX_NAME:
+        raise ToolError(f"A node name has 1 to {MAX_NAME} characters, not {len(name)}.")
     if "{" in name or "}" in name:
         raise ToolError("A node name cannot hold braces: GNS3 takes them for a number to fill in.")
     if node_type in ("qemu", "docker") and not _is_host_name(name):

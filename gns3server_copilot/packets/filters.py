@@ -5,6 +5,7 @@ Ranges as gns3-server advertises them, which it does not check itself; how they 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,9 @@ HIGHEST = 32_767
 LONGEST_EXPRESSION = 500
 #: Characters that end the quotes in which gns3-server hands an expression to ubridge.
 QUOTES = "\"'\\`"
+#: A word with a dot and a letter, but for the two ways in which addresses of cards are written with dots.
+HOST_NAME = re.compile(r"(?<![\w.-])(?=[\w.-]*[^\W\d_])[\w-]+\.[\w.-]+")
+CARD_ADDRESS = re.compile(r"([0-9a-f]{4}\.){2}[0-9a-f]{4}|([0-9a-f]{1,2}\.){5}[0-9a-f]{1,2}", re.IGNORECASE)
 #: Above this a delay slows transfers and routing protocols noticeably, in milliseconds.
 LONG_DELAY = 50
 
@@ -86,6 +90,9 @@ def _expression(text: str, wrong: list[str]) -> list[int | str]:
         wrong.append(f"bpf is at most {LONGEST_EXPRESSION} characters, not {len(joined)}")
     if any(character in QUOTES or (not character.isprintable() and character != "\n") for character in joined):
         wrong.append("bpf must not hold quotes, backslashes or control characters")
+    # libpcap would ask the name servers of this machine for them
+    if names := [name for name in HOST_NAME.findall(joined) if not CARD_ADDRESS.fullmatch(name)]:
+        wrong.append(f"bpf names hosts by their addresses, not as {names[0][:60]}")
     return [joined] if joined else []
 
 

@@ -20,6 +20,8 @@ ENHANCED_PACKET = 6
 #: Blocks that are longer hold no frame.
 LONGEST_BLOCK = 16 << 20
 RESOLUTION, OFFSET = 9, 14
+#: The end of the year 9999, in seconds since 1970.
+LAST_SECOND = 253_402_300_799
 
 Note = Callable[[str], None]
 
@@ -34,8 +36,9 @@ class Interface:
     offset: int = 0
 
     def time(self, high: int, low: int) -> int:
-        """Nanoseconds since 1970."""
-        return ((high << 32) | low) * SECOND // self.ticks + self.offset * SECOND
+        """Nanoseconds since 1970; 0, as for a frame without a time, where no calendar has it."""
+        found = ((high << 32) | low) * SECOND // self.ticks + self.offset * SECOND
+        return found if 0 <= found <= LAST_SECOND * SECOND else 0
 
 
 @dataclass

@@ -91,6 +91,8 @@ def _one_error(model: type[BaseModel], error: ErrorDetails) -> str:
         return f"{where}: is missing"
     if error["type"] == "extra_forbidden":
         return f"{where}: there is no such field{_meant(model, error['loc'])}"
+    if error["type"] == "model_type":
+        return f"{where}: must be an object with the fields {', '.join(_model_at(model, error['loc']).model_fields)}"
     # "Value error, " is pydantic's own beginning of what our validators say
     return f"{where}: {printable(error['msg']).removeprefix('Value error, ')}"
 
@@ -107,11 +109,16 @@ def _path(location: tuple[int | str, ...]) -> str:
 
 
 def _meant(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
-    for step in location[:-1]:
-        if isinstance(step, str) and step in model.model_fields:
-            model = _model_in(model.model_fields[step].annotation) or model
+    model = _model_at(model, location[:-1])
     near = difflib.get_close_matches(str(location[-1]), model.model_fields, n=1)
     return f", did you mean {near[0]}" if near else f" among {', '.join(model.model_fields)}"
+
+
+def _model_at(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel]:
+    for step in location:
+        if isinstance(step, str) and step in model.model_fields:
+            model = _model_in(model.model_fields[step].annotation) or model
+    return model
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

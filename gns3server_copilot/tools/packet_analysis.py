@@ -13,7 +13,8 @@ from pydantic import Field, field_validator
 
 from gns3server_copilot.errors import ToolError
 from gns3server_copilot.gns3 import captures
-from gns3server_copilot.gns3.links import find_link
+from gns3server_copilot.gns3.links import LONGEST_LINK, find_link
+from gns3server_copilot.gns3.project import require_open
 from gns3server_copilot.gns3.text import printable
 from gns3server_copilot.gns3.topology import Link, read_topology
 from gns3server_copilot.knowledge.schemas.protocol import Protocol
@@ -56,7 +57,9 @@ class PacketAnalysisArguments(ToolArguments):
         "fields, e.g. analyse",
     )
     link: str | None = Field(
-        None, description="The link, by its two nodes, its ports or its id; all but search_fields need it, e.g. R1-R2"
+        None,
+        max_length=LONGEST_LINK,
+        description="The link, by its two nodes, its ports or its id; all but search_fields need it, e.g. R1-R2",
     )
     protocol: str | None = Field(
         None,
@@ -109,8 +112,10 @@ class PacketAnalysisTool(Tool[PacketAnalysisArguments]):
         if arguments.link is None:
             raise ToolError("Which link? Give link, for example R1-R2.")
         asked = await asyncio.to_thread(_question, arguments, context)
+        require_open(context.project)
         topology = await read_topology(context.gns3, context.project.project_id)
-        link = find_link(arguments.link, topology)
+        # in a large lab it takes long enough to hold up the server
+        link = await asyncio.to_thread(find_link, arguments.link, topology)
         if arguments.action == "start_capture":
             return [await _start(link, arguments, context)]
         if arguments.action == "stop_capture":

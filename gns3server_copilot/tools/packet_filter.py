@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from pydantic import Field, field_validator
 
 from gns3server_copilot.errors import ToolError
 from gns3server_copilot.gns3.link_filters import can_filter, read_filters, set_filters
-from gns3server_copilot.gns3.links import find_link
+from gns3server_copilot.gns3.links import LONGEST_LINK, find_link
+from gns3server_copilot.gns3.project import require_open
 from gns3server_copilot.gns3.text import printable
 from gns3server_copilot.gns3.topology import Link, Topology, read_topology
 from gns3server_copilot.packets import filters as packet_filters
@@ -20,6 +23,8 @@ from gns3server_copilot.tools.response import succeeded
 Action = Literal["get_available", "get", "set", "clear"]
 #: Expressions are compiled for Ethernet; on a serial line they match other bytes.
 ETHERNET = "ethernet"
+#: By link: whoever changes its filters begins with what the one before has left, and puts back nobody else's.
+_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
 class FilterArguments(ToolArguments):
@@ -61,7 +66,9 @@ class PacketFilterArguments(ToolArguments):
     """Which link, and what to do."""
 
     action: Action = Field(description="What to do; get_available says which filters the link can have, e.g. set")
-    link: str = Field(min_length=1, description="The link, by its two nodes, its ports or its id, e.g. R1-R2")
+    link: str = Field(
+        min_length=1, max_length=LONGEST_LINK, description="The link, by its two nodes, its ports or its id, e.g. R1-R2"
+    )
     filters: FilterArguments | None = Field(None, description='The filters to set, e.g. {"packet_loss": 25}')
     replace: bool = Field(
         False, description="Whether set removes all other filters of the link; without it they stay, e.g. false"
@@ -84,8 +91,10 @@ class GNS3PacketFilterTool(Tool[PacketFilterArguments]):
     async def run(self, arguments: PacketFilterArguments, context: ToolContext) -> list[dict[str, Any]]:
         """Give one item for the link."""
         project_id = context.project.project_id
+        require_open(context.project)
         topology = await read_topology(context.gns3, project_id)
-        link = find_link(arguments.link, topology)
+        # in a large lab it takes long enough to hold up the server
+        link = await asyncio.to_thread(find_link, arguments.link, topology)
         if arguments.action == "get":
             return [await _get(link, context)]
         if not await can_filter(context.gns3, project_id, link.id):
@@ -93,7 +102,8 @@ class GNS3PacketFilterTool(Tool[PacketFilterArguments]):
         if arguments.action == "get_available":
             types = {name: kind.meaning for name, kind in packet_filters.TYPES.items()}
             return [succeeded(link.id, link.name, {"available": types, "current": dict(link.filters)})]
-        return [await _change(link, arguments, context)]
+        async with _turns.setdefault(link.id, asyncio.Lock()):
+            return [await _change(link, arguments, context)]
 
 
 async def _get(link: Link, context: ToolContext) -> dict[str, Any]:
@@ -108,8 +118,10 @@ async def _change(link: Link, arguments: PacketFilterArguments, context: ToolCon
     project_id = context.project.project_id
     now = await read_filters(context.gns3, project_id, link.id)
     wanted: packet_filters.Filters = {}
+    asked = arguments.filters.model_dump(exclude_none=True) if arguments.filters else {}
+    if arguments.action == "clear" and asked:
+        raise ToolError("Nothing was changed: clear removes all filters. To remove single ones, set them to 0.")
     if arguments.action == "set":
-        asked = arguments.filters.model_dump(exclude_none=True) if arguments.filters else {}
         if not asked:
             raise ToolError("Which filters? Give filters, for example one with packet_loss; clear removes all.")
         wanted = packet_filters.merged(now.filters, packet_filters.checked(asked), replace=arguments.replace)
@@ -123,6 +135,9 @@ async def _change(link: Link, arguments: PacketFilterArguments, context: ToolCon
     warnings = packet_filters.warnings(after)
     if now.suspended:
         warnings.append("The link is suspended: nothing passes until it is resumed in GNS3.")
+        if not after:
+            # an empty set that takes the place of the suspension's own filter does not reach the compute either
+            warnings.append("gns3-server goes on blocking a link that is resumed without filters: clear it once more.")
     if warnings:
         told["warnings"] = warnings
     applied = arguments.action == "set" and not packet_filters.same(now.filters, after)

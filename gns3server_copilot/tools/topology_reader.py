@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Literal
 
 from pydantic import Field
@@ -9,10 +10,12 @@ from pydantic import Field
 from gns3server_copilot.errors import ToolError
 from gns3server_copilot.gns3.names import find
 from gns3server_copilot.gns3.runs import in_runs
+from gns3server_copilot.gns3.text import clipped, printable
 from gns3server_copilot.gns3.topology import Link, Node, Port, Topology, compact_text
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.answer_size import MAX_TEXT_CHARS, too_long
+from gns3server_copilot.tools.asked_nodes import MAX_NODES
 from gns3server_copilot.tools.base import Tool, ToolArguments, ToolContext
 from gns3server_copilot.tools.lab_view import lab_view
 from gns3server_copilot.tools.response import failed, succeeded
@@ -29,6 +32,7 @@ class TopologyArguments(ToolArguments):
     )
     nodes: list[str] = Field(
         default_factory=list,
+        max_length=MAX_NODES,
         description='Names or ids of the only nodes to tell about; without it all, e.g. ["R1", "PC2"]',
     )
 
@@ -53,7 +57,8 @@ class GNS3TopologyTool(Tool[TopologyArguments]):
         """Give the nodes in the order asked, then their links, then, when all are told about, the notes."""
         topology = await lab_view(context)
         if arguments.nodes:
-            items = _asked_items(arguments, topology)
+            # looking for the nearest names of many wrong ones takes long enough to hold up the server
+            items = await asyncio.to_thread(_asked_items, arguments, topology)
             if too_long(items):
                 raise ToolError("That is too much for one answer: ask about fewer nodes, or for the summary.")
             return items
@@ -75,7 +80,7 @@ def _asked_items(arguments: TopologyArguments, topology: Topology) -> list[dict[
         try:
             node = find(wanted, topology.nodes, "node")
         except ToolError as error:
-            items.append(failed("", wanted, error.message, kind="node"))
+            items.append(failed("", clipped(printable(wanted), 60), error.message, kind="node"))
         else:
             told.add(node.id)
             items.append(_node_item(node, arguments.detail))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.ground.captures.build import A, B, udp, write
 from tests.ground.chat import ask, configure_model, open_turn
 from tests.ground.lab import Lab, Link, Node
 from tests.ground.model_script import Gate, call, text, tool_calls
@@ -150,6 +151,31 @@ async def test_an_aborted_turn_stops_its_capture(lab, wire, model_server) -> Non
         await ok(lab.admin.post(f"{lab.project.chat}/sessions/{session_id}/abort"))
         await stream.next("abort")
     await until(lambda: _not_capturing(lab, link))
+
+
+@pytest.mark.lab("vpcs", "dynamips")
+async def test_ten_running_captures_are_analysed_at_once(lab, make_user, model_server) -> None:
+    # two users with as many turns as each may have: to log ten users in takes longer than the rest
+    users = [await make_user(role="User", on=lab.project) for _ in range(2)]
+    for user in users:
+        await configure_model(user, model_server)
+    switch = await lab.switch("SW1", ports=10)
+    links = [await lab.link(await lab.vpcs(f"PC{number}"), switch) for number in range(10)]
+    model_server.always(text("Done."))
+
+    async def analysis(number: int) -> dict[str, Any]:
+        name = f"PC{number}-SW1"
+        look = tool_calls(call(TOOL, {"link": name}))
+        model_server.when(lambda asked: not asked.tool_results and name in str(asked.messages[-1]["content"]), look)
+        async with lab.capture(links[number]) as capture:
+            write(capture.path, [udp(A, B, 53, bytes(40), 1024)] * (number + 1))
+            answers = tool_outputs(await ask(users[number % 2], lab.project, f"What is on {name}?"))
+            assert await capturing(lab, links[number])
+        return result(*answers)
+
+    found = await asyncio.gather(*map(analysis, range(10)))
+    assert [one["frames"] for one in found] == list(range(1, 11))
+    assert all("The capture is still running." in one["notes"] for one in found)
 
 
 @pytest.mark.lab("vpcs")

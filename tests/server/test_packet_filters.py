@@ -78,6 +78,29 @@ async def test_each_type_is_set_merged_replaced_and_read_back(lab, admin, model_
     assert "ttl=" in await lab.ping(pc1, "10.0.0.2")
 
 
+@pytest.mark.lab("vpcs")
+async def test_a_suspended_link_stays_so_and_its_filters_wait_for_it(lab, admin, model_server) -> None:
+    await configure_model(admin, model_server)
+    pc1, link = await lab.two_pcs()
+    url = f"{lab.project.url}/links/{link.link_id}"
+    set_it = {"action": "set", "link": "PC1-PC2", "filters": {"delay": 10}}
+    clear = {"action": "clear", "link": "PC1-PC2"}
+    await ok(admin.put(url, json={"suspend": True}))
+    (answer,) = await use(lab, model_server, set_it)
+    assert "nothing passes until it is resumed" in answer["data"][0]["result"]
+    assert "ttl=" not in await lab.run(pc1, "ping 10.0.0.2 -c 1")
+    await ok(admin.put(url, json={"suspend": False}))
+    await lab.ping(pc1, "10.0.0.2", seconds=5)
+    # gns3-server tells the compute nothing when a link without filters is resumed
+    await ok(admin.put(url, json={"suspend": True}))
+    refused, answer = await use(lab, model_server, clear | {"filters": {"delay": 0}}, clear)
+    assert "clear removes all filters" in refused["error"]
+    assert "clear it once more" in answer["data"][0]["result"]
+    await ok(admin.put(url, json={"suspend": False}))
+    assert (await use(lab, model_server, clear))[0]["success"]
+    await lab.ping(pc1, "10.0.0.2", seconds=5)
+
+
 #: What is refused, and the words that say why.
 REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"frequency_drop": -2}, "frequency_drop is -1 to 32767"),

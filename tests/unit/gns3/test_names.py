@@ -55,6 +55,7 @@ def test_an_ambiguous_name_is_said_with_the_ids() -> None:
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
+        ("", "There is no node called (empty). There are: "),
         ("R2", "There is no node called R2. Nearest: R1, r1."),
         ("swich", "There is no node called swich. Nearest: Ethernet switch."),
         ("zzz", "There are: Ethernet switch, R1, Twin, Twin, r1."),
@@ -111,9 +112,19 @@ def test_ios_names_are_judged_as_gns3_server_judges_them(wanted: str, node_type:
         assert is_ios_hostname_valid(name)
 
 
-@pytest.mark.parametrize("wanted", ["", " ", "a\nb", "PC{0}", "x" * 254])
-def test_names_that_no_node_can_have_are_refused(wanted: str) -> None:
-    with pytest.raises(ToolError):
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ("", "1 to 253 characters, not 0"),
+        (" ", "1 to 253 characters, not 0"),
+        ("a\nb", "a b holds control or invisible characters"),
+        ("\0", "The name holds control"),
+        ("PC{0}", "braces"),
+        ("x" * 254, "not 254"),
+    ],
+)
+def test_names_that_no_node_can_have_are_refused(wanted: str, words: str) -> None:
+    with pytest.raises(ToolError, match=words):
         node_name(wanted, "vpcs")
 
 

@@ -23,6 +23,10 @@ from gns3server_copilot.packets.filters import checked, in_words, merged, same, 
         ({"delay": [0]}, {"delay": []}),
         ({"bpf": " icmp \n\n tcp port 22 "}, {"bpf": ["icmp\ntcp port 22"]}),
         ({"bpf": ""}, {"bpf": []}),
+        (
+            {"bpf": "host 10.0.0.1 and ether host aabb.cc00.0100 or ip6 host ::ffff:10.0.0.2 and net 10.1"},
+            {"bpf": ["host 10.0.0.1 and ether host aabb.cc00.0100 or ip6 host ::ffff:10.0.0.2 and net 10.1"]},
+        ),
     ],
 )
 def test_values_in_range_are_taken(wanted: dict[str, Any], kept: dict[str, Any]) -> None:
@@ -34,6 +38,12 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         checked({"packet_loss": 101, "corrupt": -1, "latency": 1, "bpf": "a'b"})
     for words in ("packet_loss is 0 to 100, not 101", "corrupt", "no filter latency", "quotes"):
         assert words in raised.value.message
+
+
+@pytest.mark.parametrize("name", ["www.example.com", "secret.a.b.c.evil.example", "cafe.de", "x.y"])
+def test_hosts_are_not_looked_up_in_the_dns(name: str) -> None:
+    with pytest.raises(ToolError, match=f"by their addresses, not as {name}"):
+        checked({"bpf": f"icmp or (src {name})"})
 
 
 def test_filters_are_merged_unless_they_are_replaced() -> None:

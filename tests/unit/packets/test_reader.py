@@ -114,6 +114,13 @@ def test_pcapng_with_several_sections_and_interfaces() -> None:
         ]
 
 
+def test_a_frame_whose_time_no_calendar_has_is_one_without_time() -> None:
+    raw = section("<") + interface("<", 1, 0) + packet("<", 0, 2**64 - 1, b"one") + packet("<", 0, 5, b"two")
+    shift = struct.pack("<HHqHH", 14, 8, -(2**62), 0, 0)
+    raw += block("<", 1, struct.pack("<HHI", 1, 0, 0) + shift) + packet("<", 1, 5, b"three")
+    assert [record.time for record in Capture(io.BytesIO(raw)).records()] == [0, 5 * 10**9, 0]
+
+
 def test_broken_pcapng_blocks_are_left_out_or_end_the_file() -> None:
     good = section("<") + interface("<", 1) + packet("<", 0, 1, b"one")
     assert read(good + packet("<", 7, 1, b"two") + packet("<", 0, 1, b"three")) == (

@@ -150,6 +150,11 @@ async def test_wrong_values_are_not_repeated() -> None:
     assert "hunter2" not in response["error"]
 
 
+async def test_a_thing_that_is_no_object_is_answered_with_its_fields() -> None:
+    response = await execute("echo", {"lines": ["R1"]}, context())
+    assert "lines[0]: must be an object with the fields device, times" in response["error"]
+
+
 async def test_very_many_mistakes_are_counted() -> None:
     response = await execute("echo", {"lines": [{}] * 500}, context())
     assert response["error"].endswith("and 475 more.")

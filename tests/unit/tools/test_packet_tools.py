@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from gns3server_copilot.gns3.client import GNS3Client
 from gns3server_copilot.schemas.identity import ProjectRef, User
 from gns3server_copilot.schemas.modes import Mode
 from gns3server_copilot.settings import Settings
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.dispatch import execute
 from gns3server_copilot.tools.packet_text import tidy, without_secrets
+from tests.ground.users import Accounts
+from tests.unit.in_process import InProcessServer
 
 NOTHING: Any = None
+VPCS = "52136454-1f50-590a-94e4-816bd02d1062"
 
 
 def context(mode: Mode = Mode.TEACHING) -> ToolContext:
     """A context for calls that do not reach gns3-server."""
     return ToolContext(ProjectRef("p", "lab", "/nowhere"), User("u", "ann", False), mode, NOTHING, Settings())
+
+
+async def linked_pcs(client: GNS3Client, project: ProjectRef) -> str:
+    """The id of a link between PC1 and PC2, which are made."""
+    path = f"/projects/{project.project_id}"
+    pcs = [await client.post(f"{path}/templates/{VPCS}", {"x": 0, "y": 0}) for _ in range(2)]
+    ends = [{"node_id": pc["node_id"], "adapter_number": 0, "port_number": 0} for pc in pcs]
+    return str((await client.post(f"{path}/links", {"nodes": ends}))["link_id"])
 
 
 async def search(query: str, **arguments: Any) -> list[dict[str, Any]]:
@@ -60,6 +76,44 @@ async def test_protocols_are_listed_told_and_searched() -> None:
     assert "CDP: check cdp_native_vlan_mismatch" in [item["name"] for item in found["data"]]
     for arguments in ({"action": "get"}, {"action": "search"}, {"action": "search", "query": "qqqq"}):
         assert not (await execute("packet_analysis_skills", arguments, context()))["success"]
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_closed_project_and_a_link_of_endless_name_are_said(
+    app_client: GNS3Client, app_project: ProjectRef
+) -> None:
+    await app_client.post(f"/projects/{app_project.project_id}/close")
+    for tool, mode in (("packet_analysis", Mode.TEACHING), ("manage_gns3_packet_filter", Mode.INJECTION)):
+        where = replace(context(mode), project=app_project, gns3=app_client)
+        action = "analyse" if mode is Mode.TEACHING else "get"
+        closed = await execute(tool, {"action": action, "link": "R1-R2"}, where)
+        assert "Open it in GNS3" in closed["error"]
+        long = await execute(tool, {"action": action, "link": "x" * 100_000}, where)
+        assert "link: String should have at most 1000 characters" in long["error"]
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_who_may_not_set_filters_is_told_so_and_nothing_else(
+    app_server: InProcessServer, app_accounts: Accounts, app_client: GNS3Client, app_project: ProjectRef
+) -> None:
+    await linked_pcs(app_client, app_project)
+    auditor = await app_accounts.make_user(role="Auditor", on=app_project)
+    where = replace(context(Mode.INJECTION), project=app_project, gns3=GNS3Client(app_server.app, auditor.token))
+    for change in ({"action": "set", "filters": {"delay": 10}}, {"action": "clear"}):
+        response = await execute("manage_gns3_packet_filter", {"link": "PC1-PC2", **change}, where)
+        assert response["error"] == "Permission denied (privilege Link.Modify is required)"
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_filters_that_several_set_at_once_are_all_there(app_client: GNS3Client, app_project: ProjectRef) -> None:
+    link = await linked_pcs(app_client, app_project)
+    where = replace(context(Mode.INJECTION), project=app_project, gns3=app_client)
+    wanted: dict[str, Any] = {"packet_loss": 5, "delay": [10, 0], "corrupt": 3}
+    calls = [{"link": "PC1-PC2", "action": "set", "filters": {name: value}} for name, value in wanted.items()]
+    found = await asyncio.gather(*(execute("manage_gns3_packet_filter", arguments, where) for arguments in calls))
+    assert all(response["success"] for response in found), found
+    now = await app_client.get(f"/projects/{app_project.project_id}/links/{link}")
+    assert now["filters"] == {"packet_loss": [5], "delay": [10, 0], "corrupt": [3]}
 
 
 async def test_the_filter_tool_belongs_to_one_mode() -> None:

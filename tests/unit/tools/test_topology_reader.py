@@ -107,3 +107,12 @@ async def test_a_project_that_is_gone_is_said(context: ToolContext) -> None:
     response = await execute(TOOL, {}, context)
     assert "does not exist" in response["error"]
     await context.gns3.post("/projects", {"name": "again", "project_id": context.project.project_id})
+
+
+async def test_hundreds_of_wrong_names_hold_nobody_up_and_more_are_refused(context: ToolContext) -> None:
+    await build(context, 2)
+    response = await execute(TOOL, {"nodes": ["PC1", "x" * 100_000, ""]}, context)
+    assert [len(item["name"]) for item in response["data"][:3]] == [3, 60, 0]
+    assert "no node called (empty)" in response["data"][2]["error"]
+    many = await execute(TOOL, {"nodes": ["x"] * 10_000}, context)
+    assert "nodes: List should have at most 400 items" in many["error"]
