@@ -216,6 +216,9 @@ class AgentService:
                 input_tokens=used.input_tokens + turn.hidden_usage.input_tokens,
                 output_tokens=used.output_tokens + turn.hidden_usage.output_tokens,
             )
+        except asyncio.CancelledError:  # the server's end, which waits no longer for a locked database
+            log.error("A turn of %s was not added to the usage: the server has stopped", request.user.username)
+            raise
         except Exception:  # whoever counts must not take the answer away
             log.exception("A turn could not be added to its user's usage")
 
