@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gns3server_copilot.consoles.session import Session
-from gns3server_copilot.consoles.states import State
-from gns3server_copilot.errors import ConsoleError
+from gns3server_copilot.consoles.states import PROMPTS, State
+from gns3server_copilot.consoles.terminal import ASKING, ENTER_SECONDS
+from gns3server_copilot.errors import ConsoleError, CopilotError
 from gns3server_copilot.knowledge.schemas.family import Save, Step
 
 #: Unchanged lines shown around a change.
@@ -54,7 +55,10 @@ async def configure(
     await session.ready()
     _require_idle(session)
     rules = session.rules.configuration
-    done = Configured()
+    done = Configured(
+        committed=False if rules.commit is not None else None,
+        saved=False if save else None,
+    )
     before = await _running_config(session, seconds)
     if rules.enter is not None:
         entered = await session.step(rules.enter)
@@ -67,13 +71,21 @@ async def configure(
                 "Somebody else has changed this device's configuration and not committed it. Commit or discard that, "
                 "then try again."
             )
-    await _send(session, lines, done, stop_at_error, seconds)
-    await _finish(session, done, stop_at_error, save)
-    if before is not None:
-        after = await _running_config(session, seconds)
-        if after is not None:
-            # long configurations take a while to compare
-            done.diff = await asyncio.to_thread(_diff, before, after)
+    mode = session.state
+    try:
+        await _send(session, lines, done, stop_at_error, seconds, mode)
+        await _finish(session, done, stop_at_error, save, mode)
+        if before is not None:
+            after = await _running_config(session, seconds)
+            if after is not None:
+                # long configurations take a while to compare
+                done.diff = await asyncio.to_thread(_diff, before, after)
+    except CopilotError as error:
+        if not done.lines:
+            raise
+        # what has come of the lines so far is worth more than the console
+        session.lost = True
+        done.error = f"{done.error} {error.message}" if done.error else error.message
     return done
 
 
@@ -90,9 +102,21 @@ def _require_idle(session: Session) -> None:
         )
 
 
-async def _send(session: Session, lines: Sequence[str], done: Configured, stop_at_error: bool, seconds: float) -> None:
+async def _send(
+    session: Session, lines: Sequence[str], done: Configured, stop_at_error: bool, seconds: float, mode: State
+) -> None:
     for number, line in enumerate(lines, 1):
-        output = await session.permitted_type(line, seconds)
+        await session.permitted()
+        if await _has_left(session, mode):
+            left = f'The device left its configuration mode before line {number} of {len(lines)} ("{line}"), so that '
+            left += f"line and those after it were not sent.{session.terminal.tail(2)}"
+            done.error = f"{done.error} {left}" if done.error else left
+            return
+        try:
+            output = await session.type(line, seconds)
+        except ConsoleError as error:
+            done.lines.append(SentLine(line, error=error.message))
+            raise
         done.lines.append(SentLine(line, output.text, output.error))
         if output.error is None:
             continue
@@ -103,12 +127,26 @@ async def _send(session: Session, lines: Sequence[str], done: Configured, stop_a
             return
 
 
-async def _finish(session: Session, done: Configured, stop_at_error: bool, save: bool) -> None:
+async def _has_left(session: Session, mode: State) -> bool:
+    """Tell whether the device is in another mode by now: lines of a configuration would be commands there."""
+    terminal = session.terminal
+    seen = terminal.look()
+    if seen.state not in PROMPTS and seen.state not in ASKING:
+        # a message has pushed the prompt away, and nobody knows which one would come now
+        received = terminal.screen.received
+        terminal.press(terminal.enter_key)
+        seen = await terminal.answered(ENTER_SECONDS, received=received) or seen
+    return seen.state is not mode
+
+
+async def _finish(session: Session, done: Configured, stop_at_error: bool, save: bool, mode: State) -> None:
     """Commit or discard, leave, save: what is to be done after the lines."""
     rules = session.rules.configuration
     saving = session.rules.save if save else None
     if rules.commit is not None:
-        done.committed = False
+        if await _has_left(session, mode):
+            done.error = done.error or "The device left its configuration mode before the lines were committed."
+            return
         if done.error is None or not stop_at_error:
             await _commit(session, rules.commit, done)
         if not done.committed and rules.discard is not None:
@@ -147,7 +185,6 @@ async def _commit(session: Session, commit: Step, done: Configured) -> None:
 
 async def _save(session: Session, save: Save, done: Configured) -> None:
     if done.error is not None:
-        done.saved = False
         return
     output = await session.step(save)
     done.saved = output.error is None

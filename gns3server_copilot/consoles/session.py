@@ -62,7 +62,7 @@ class Session:
         self.lost = False
         self.address = ("", 0)
         self._credentials = credentials
-        self._permitted = permitted
+        self.permitted = permitted
         self._recognise = recognise
         #: the state in which commands have been typed so far; None before the session is prepared
         self._usual_state: State | None = None
@@ -113,7 +113,7 @@ class Session:
         Raises ConsoleError when the console cannot be used, and what `permitted` raises.
         """
         await self.ready()
-        await self._permitted()
+        await self.permitted()
         typed = command
         if self.found_in_config:
             inside = self.rules.configuration.inside
@@ -127,11 +127,6 @@ class Session:
         if output.error is None and self.rules.status is not None:
             output = await self._with_status(output, self.rules.status)
         return output
-
-    async def permitted_type(self, line: str, seconds: float) -> Output:
-        """Type a line as `type` does, if the user still may. Raises what `permitted` raises."""
-        await self._permitted()
-        return await self.type(line, seconds)
 
     async def type(self, line: str, seconds: float) -> Output:
         """Type a line at the prompt that stands there, whatever mode it is of; else as `run`."""

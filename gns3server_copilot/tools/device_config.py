@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, field_validator
 
 from gns3server_copilot.consoles.configuring import Configured, configure
 from gns3server_copilot.consoles.guard import Verdict
+from gns3server_copilot.consoles.guard.lines import split_lines
 from gns3server_copilot.consoles.output import bounded
 from gns3server_copilot.knowledge.schemas.family import Family
 from gns3server_copilot.schemas.modes import Mode
@@ -38,6 +39,14 @@ class DeviceToConfigure(ToolArguments):
         description="Lines as typed in configuration mode, in order, without entering and leaving it, "
         'e.g. ["interface GigabitEthernet0/0", "no shutdown"]',
     )
+
+    @field_validator("config_commands")
+    @classmethod
+    def _few_lines(cls, texts: list[str]) -> list[str]:
+        """Count the lines themselves: one text may hold many."""
+        if sum(map(len, map(split_lines, texts))) > MAX_LINES:
+            raise ValueError(f"these are more than {MAX_LINES} lines; send them in several calls")
+        return texts
 
 
 class DeviceConfigArguments(ToolArguments):

@@ -15,6 +15,8 @@ from gns3server_copilot.consoles.guard.words import MAX_PEELED, judge_read_words
 
 #: Words after which another place stands: rename x to y.
 PLACES = abbreviations_of(("to", "before", "after"), ("a", "b", "t"), abbreviations=True)
+#: The root of a tree, with what stands below it in the same word: /system for / system.
+GLUED_ROOT = re.compile(r"(?<!\S)/+(?=\S)")
 
 
 class ConfigJudge:
@@ -36,6 +38,8 @@ class ConfigJudge:
             return refused(line, reasons.character(bad[0]))
         if has_open_quote(line, guard.rules.config.quotes):
             return refused(line, reasons.OPEN_QUOTE)
+        if "/" in guard.negation_words:
+            line = GLUED_ROOT.sub("/ ", line)
         words = line.split(" ")
         if words[0].lower() in guard.leave_words or words[0].lower() in guard.exit_words:
             return self._left(line, words, last)
@@ -104,7 +108,8 @@ class ConfigJudge:
         guard = self._guard
         if readings[0][0] in guard.upper_heads:
             return True
-        return guard.config_allow.find(readings[-1]) is not None
+        # in a tree a next word can be anything: the line is known by what it does there
+        return guard.config_allow.find(readings[0 if guard.rules.config.tree else -1]) is not None
 
     def _entered(self, line: str, readings: Sequence[Sequence[str]]) -> Verdict | None:
         """Keep count of the modes, and refuse to enter one whose own lines are refused when written from above."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import re
 import time
 from collections.abc import AsyncIterator, Callable
@@ -15,6 +16,7 @@ from gns3server_copilot.consoles.configuring import configure
 from gns3server_copilot.consoles.session import Session
 from gns3server_copilot.consoles.states import State
 from gns3server_copilot.errors import ConsoleError
+from tests.devices import load_personality
 from tests.devices.personality import Reaction
 from tests.devices.personality import State as Played
 from tests.ground.console import open_console
@@ -444,6 +446,83 @@ async def test_lines_after_a_rejected_one_are_sent_when_wanted(sample: Sample) -
         done = await configure(session, lines, stop_at_error=False, save=False, seconds=SECONDS)
         assert done.error is not None
         assert there.device.config == list(sample.config)
+
+
+@families(lambda sample: sample.somebody_configures)
+async def test_no_line_is_typed_once_somebody_has_left_the_configuration_mode(sample: Sample) -> None:
+    async with bench(sample) as there, there.attached() as session:
+        leave = session.rules.configuration.leave
+        assert leave is not None
+
+        async def somebody_leaves() -> None:
+            if there.device.lines[-1] == sample.config[0]:
+                there.device.type(f"{leave.command}\r")
+                await there.device_has(leave.command)
+                if there.device.state != "privileged":
+                    there.device.type("yes\r")
+
+        session.permitted = somebody_leaves
+        lines = [sample.config[0], *sample.config[1:], "reload"]
+        done = await configure(session, lines, stop_at_error=False, save=True, seconds=SECONDS)
+        assert done.error is not None and "left its configuration mode before line 2 of" in done.error, done
+        assert [line.line for line in done.lines] == [sample.config[0]]
+        assert done.saved is False and not done.committed
+        assert "reload" not in there.device.lines
+        assert session.terminal.look().is_prompt
+
+
+@families(lambda sample: sample.family == "cisco_ios")
+@pytest.mark.parametrize(
+    "after",
+    [
+        Reaction(go="privileged", output="*Mar  1 00:12:30.123: %SYS-5-CONFIG_I: Configured from console\n"),
+        Reaction(go="press_return", output="\nR1 con0 is now available\n\nPress RETURN to get started.\n\n"),
+        Reaction(go="login"),
+        Reaction(go="user", output="% Connection timed out\n"),
+    ],
+    ids=["ends", "logs out", "asks for a login", "falls back"],
+)
+async def test_no_line_is_typed_once_the_device_has_left_the_configuration_mode(
+    sample: Sample, after: Reaction
+) -> None:
+    inside = dataclasses.replace(load_personality("cisco_ios").states["config_if"], otherwise=after)
+    async with bench(sample, states={"config_if": inside}) as there, there.attached() as session:
+        lines = [*sample.config, "reload"]
+        done = await configure(session, lines, stop_at_error=False, save=True, seconds=SECONDS)
+        assert done.error is not None
+        assert [line.line for line in done.lines] == list(sample.config[:2])
+        assert done.saved is False
+        assert not {"reload", "no shutdown", "write memory"} & set(there.device.lines)
+
+
+@families(lambda sample: sample.family == "cisco_ios")
+async def test_a_message_that_pushes_the_prompt_of_the_configuration_mode_away_stops_nothing(sample: Sample) -> None:
+    async with bench(sample) as there, there.attached() as session:
+
+        async def a_message_comes() -> None:
+            there.device.emit(f"\n{sample.log}\n")
+            await session.terminal.still(0.05)
+
+        session.permitted = a_message_comes
+        done = await configure(session, sample.config, stop_at_error=True, save=False, seconds=SECONDS)
+        assert done.error is None, done
+        assert there.device.config == list(sample.config)
+
+
+@families(lambda sample: sample.somebody_configures)
+async def test_what_was_sent_is_told_when_the_console_is_lost_half_way(sample: Sample) -> None:
+    async with bench(sample) as there, there.attached() as session:
+
+        async def the_node_stops() -> None:
+            if there.device.lines[-1] == sample.config[0]:
+                there.device.disconnect()
+
+        session.permitted = the_node_stops
+        lines = [*sample.config, sample.config[0]]
+        done = await configure(session, lines, stop_at_error=True, save=True, seconds=SECONDS)
+        assert done.error is not None and "closed its connection" in done.error
+        assert [line.error is None for line in done.lines][:1] == [True]
+        assert session.lost and not done.saved and not done.committed
 
 
 @families(lambda sample: sample.family not in ("generic", "linux"))

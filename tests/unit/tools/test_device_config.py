@@ -63,6 +63,14 @@ async def test_nothing_is_sent_when_one_line_is_refused(devices: DeviceLab) -> N
     assert r1.lines == []
 
 
+async def test_a_text_of_many_lines_counts_as_many_lines(devices: DeviceLab) -> None:
+    r1 = await devices.device("R1")
+    asked = [{"device": "R1", "config_commands": ["interface Gi0/0", "no shutdown\n" * 500]}]
+    response = await devices.run(TOOL, devices=asked)
+    assert "more than 500 lines" in response["error"], response
+    assert r1.lines == []
+
+
 async def test_a_dry_run_only_judges(devices: DeviceLab) -> None:
     r1 = await devices.device("R1")
     item, result = await configure(devices, ["interface Gi0/0"], dry_run=True)

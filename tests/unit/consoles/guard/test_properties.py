@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gns3server_copilot.consoles.guard import judge_config, judge_read, judge_vpcs
+from gns3server_copilot.consoles.guard.reasons import UNKNOWN_CONFIG
 from tests.unit.consoles.guard.danger import config_danger, danger
 from tests.unit.consoles.guard.tables import FAMILIES, LINES, family_guard, family_rules, rows
 
@@ -45,6 +46,13 @@ def shortened(family: str, line: str, randomness: random.Random) -> str:
     return WORD.sub(cut, line)
 
 
+def refused_as_a_program(family: str, section: str, line: str) -> bool:
+    """Tell whether the line is refused only for its first word, in a mode in which that could be a program."""
+    if section != "config" or not family_rules(family).config.tree:
+        return False
+    return any(verdict.reason == UNKNOWN_CONFIG for verdict in judge_config(family_guard(family), line))
+
+
 def other_spellings(family: str, section: str, line: str, randomness: random.Random):
     yield f"  {line}  "
     yield line.replace(" ", "   ")
@@ -64,7 +72,8 @@ def other_spellings(family: str, section: str, line: str, randomness: random.Ran
     yield f"show version\u2028{line}"
     yield f"show version\x1b{line}"
     if family_rules(family).language == "words":
-        for prefix in (*PREFIXES, *family_rules(family).config.negations):
+        negations = family_rules(family).config.negations
+        for prefix in (*PREFIXES, *(() if refused_as_a_program(family, section, line) else negations)):
             yield f"{prefix} {line}"
         if family_rules(family).abbreviations:
             yield shortened(family, line, randomness)
