@@ -10,6 +10,7 @@ import pytest
 from gns3server_copilot.packets.reader import Capture
 from gns3server_copilot.packets.records import CaptureError
 from tests.ground.captures.build import START, pcap
+from tests.ground.captures.pcapng import block, interface, packet, section
 
 FRAMES = [b"a" * 60, b"b" * 61, b"c" * 1500]
 CUT = "The last packet is incomplete: the capture is still being written, or was cut."
@@ -69,30 +70,6 @@ def test_damage_ends_the_reading_and_is_told() -> None:
 def test_large_files_are_read_in_pieces() -> None:
     frames = [bytes([number % 251]) * (1400 + number % 100) for number in range(2000)]
     assert read(pcap(frames)) == (frames, [])
-
-
-def block(order: str, kind: int, body: bytes) -> bytes:
-    """A pcapng block."""
-    body += bytes(-len(body) % 4)
-    length = 12 + len(body)
-    return struct.pack(f"{order}II", kind, length) + body + struct.pack(f"{order}I", length)
-
-
-def section(order: str) -> bytes:
-    """A section header."""
-    return block(order, 0x0A0D0D0A, struct.pack(f"{order}IHHq", 0x1A2B3C4D, 1, 0, -1))
-
-
-def interface(order: str, link_type: int, resolution: int | None = None) -> bytes:
-    """An interface description; `resolution` is the exponent of ten, or of two with the upper bit."""
-    options = b"" if resolution is None else struct.pack(f"{order}HHB3xHH", 9, 1, resolution, 0, 0)
-    return block(order, 1, struct.pack(f"{order}HHI", link_type, 0, 0) + options)
-
-
-def packet(order: str, number: int, ticks: int, data: bytes) -> bytes:
-    """An enhanced packet block."""
-    head = struct.pack(f"{order}IIIII", number, ticks >> 32, ticks & 0xFFFFFFFF, len(data), len(data))
-    return block(order, 6, head + data)
 
 
 def test_pcapng_with_several_sections_and_interfaces() -> None:

@@ -17,6 +17,7 @@ from gns3server_copilot.packets.worker import Analyses
 from tests.ground.captures import hosts, routing, services, switching
 from tests.ground.captures.ask import definitions
 from tests.ground.captures.build import A, B, pcap, udp, write
+from tests.ground.captures.pcapng import pcapng
 from tests.ground.waiting import until
 
 CASES = [*routing.CASES, *switching.CASES, *hosts.CASES, *services.CASES]
@@ -126,7 +127,8 @@ async def fuzz(seconds: float, tmp_path: Path, seed: int = 0) -> int:
         frames = [
             frame if isinstance(frame, bytes) else frame[1] for case in cases for frame in (*case.bad, *case.good)
         ]
-        raw = bytearray(pcap([mutated(frame, chance) for frame in frames * 20], link_type))
+        made = chance.choice([pcap, pcapng])
+        raw = bytearray(made([mutated(frame, chance) for frame in frames * 20], link_type))
         if chance.random() < 0.3:
             for _ in range(chance.randrange(1, 20)):
                 raw[chance.randrange(len(raw))] = chance.randrange(256)
