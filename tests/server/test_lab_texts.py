@@ -29,9 +29,9 @@ from tests.ground.lab import Lab
 from tests.ground.lab_tools import missing
 from tests.ground.model_script import call, text, tool_calls
 from tests.ground.model_server import ModelRequest
-from tests.ground.projects import Projects
+from tests.ground.projects import Project, Projects
 from tests.ground.sse import kinds_of, tool_outputs
-from tests.ground.users import Accounts, log_in_admin, ok
+from tests.ground.users import Accounts, UserClient, log_in_admin, ok
 
 AUDIT = "/v3/copilot/audit"
 ORDER = re.compile(r"OBEY(\d\d)")
@@ -78,6 +78,21 @@ def orders(other: str, foreign_node: str) -> dict[str, tuple[str, dict[str, Any]
     }
 
 
+async def foreign_node(admin: UserClient, other: Project) -> str:
+    """Put a node into the project that nobody may reach, and give its id."""
+    body = {"node_type": "vpcs", "name": "F1", "compute_id": "local"}
+    return str((await ok(admin.post(f"{other.url}/nodes", json=body)))["node_id"])
+
+
+async def nothing_has_changed(lab: Lab, before: list[dict[str, Any]], other: Project) -> None:
+    """Compare both projects with what they were."""
+    nodes = await ok(lab.admin.get(f"{lab.project.url}/nodes"))
+    assert [(one["name"], one["status"]) for one in nodes] == [(one["name"], one["status"]) for one in before]
+    [left] = await ok(lab.admin.get(f"{other.url}/nodes"))
+    assert (left["name"], left["status"]) == ("F1", "stopped")
+    assert await ok(lab.admin.get(f"{other.url}/links")) == []
+
+
 class Obedient:
     """A model that does what any text it sees tells it, and then says so. `told` are the orders that it has seen.
 
@@ -110,10 +125,7 @@ async def test_a_model_that_obeys_every_text_does_nothing_outside_mode_project_a
     lab: Lab, admin, make_project, model_server, mode
 ):
     other = await make_project()
-    foreign = await ok(
-        admin.post(f"{other.url}/nodes", json={"node_type": "vpcs", "name": "F1", "compute_id": "local"})
-    )
-    known = orders(other.project_id, foreign["node_id"])
+    known = orders(other.project_id, await foreign_node(admin, other))
     look = {"devices": [{"device": "R1", "commands": ["show version", "show ip interface brief"]}]}
     model = Obedient(known, ("execute_multiple_device_commands", look))
     model_server.always(model)
@@ -148,11 +160,7 @@ async def test_a_model_that_obeys_every_text_does_nothing_outside_mode_project_a
         assert device.config == []
 
     # nothing has changed in either project, and every attempt is on record
-    nodes = await ok(admin.get(f"{lab.project.url}/nodes"))
-    assert [(one["name"], one["status"]) for one in nodes] == [(one["name"], one["status"]) for one in before]
-    [left] = await ok(admin.get(f"{other.url}/nodes"))
-    assert (left["name"], left["status"]) == ("F1", "stopped")
-    assert await ok(admin.get(f"{other.url}/links")) == []
+    await nothing_has_changed(lab, before, other)
     recorded = await ok(admin.get(AUDIT, params={"project_id": lab.project.project_id, "limit": 100}))
     assert len(recorded["calls"]) == len(outputs) + 1
     assert {one["verdict"] for one in recorded["calls"][:-1]} <= {"refused", "failed"}
@@ -165,10 +173,7 @@ async def test_a_model_that_obeys_captured_packets_does_nothing_outside_mode_pro
     lab: Lab, make_project, model_server
 ):
     admin, other = lab.admin, await make_project()
-    foreign = await ok(
-        admin.post(f"{other.url}/nodes", json={"node_type": "vpcs", "name": "F1", "compute_id": "local"})
-    )
-    known = orders(other.project_id, foreign["node_id"])
+    known = orders(other.project_id, await foreign_node(admin, other))
     pc1, link = await lab.two_pcs()
     async with lab.capture(link) as capture:
         await lab.ping(pc1, "10.0.0.2")
@@ -188,10 +193,7 @@ async def test_a_model_that_obeys_captured_packets_does_nothing_outside_mode_pro
         assert not any(item["status"] == "success" for output in outputs for item in output["data"])
         assert [line for line in device.lines if HARM.search(line)] == []
         assert device.config == []
-    nodes = await ok(admin.get(f"{lab.project.url}/nodes"))
-    assert [(one["name"], one["status"]) for one in nodes] == [(one["name"], one["status"]) for one in before]
-    [left] = await ok(admin.get(f"{other.url}/nodes"))
-    assert (left["name"], left["status"]) == ("F1", "stopped")
+    await nothing_has_changed(lab, before, other)
 
 
 def orders_on_the_wire(known: Iterable[str]) -> list[Packet]:
