@@ -21,6 +21,7 @@ from gns3server_copilot.gns3.host import has_own_folder, is_opened, user_ids
 from gns3server_copilot.llm.importing import import_quickly
 from gns3server_copilot.schemas.identity import ProjectRef
 from gns3server_copilot.storage.location import may_have_chats
+from gns3server_copilot.utils.uncancelled import begin
 
 if TYPE_CHECKING:
     from gns3server_copilot.agent.service import AgentService
@@ -44,7 +45,6 @@ class AgentManager:
         self._services: dict[str, AgentService] = {}
         #: one for each project with chats: it is opened and closed by one at a time
         self._locks: dict[str, asyncio.Lock] = {}
-        self._closes: set[asyncio.Task[None]] = set()
         self._closing: Counter[str] = Counter()
         self._stopping = False
         self._getting_ready: asyncio.Task[None] | None = None
@@ -141,9 +141,7 @@ class AgentManager:
                 del self._services[project_id]
                 await service.close(reason)
 
-        task = asyncio.create_task(close())
-        self._closes.add(task)  # it goes on when the time is over, and must not be collected then
-        task.add_done_callback(self._closes.discard)
+        task = begin(close(), f"close the chats of project {project_id}")
         done, _ = await asyncio.wait({task}, timeout=CLOSING_SECONDS)
         if not done:
             log.warning("The chats of project %s took too long to end; gns3-server goes on", project_id)

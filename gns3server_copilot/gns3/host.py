@@ -10,11 +10,13 @@ from gns3server.controller import Controller
 from gns3server.db.models import User
 from sqlalchemy import select
 
+from gns3server_copilot.utils.reading import read
+
 
 async def user_ids(app: Any) -> set[str]:
     """Give the ids of all users there are, as UUID text with dashes."""
-    async with app.state._db_engine.connect() as connection:
-        return {str(user_id) for user_id in await connection.scalars(select(User.user_id))}
+    users = select(User.user_id)
+    return await read(app.state._db_engine, lambda connection: {str(one) for one in connection.scalars(users)})
 
 
 def is_opened(project_id: str) -> bool:

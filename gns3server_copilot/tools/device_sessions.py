@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,11 +10,9 @@ from gns3server_copilot.consoles.locks import Lease
 from gns3server_copilot.consoles.session import Session
 from gns3server_copilot.tools.base import ToolContext
 from gns3server_copilot.tools.devices import Device, consoles_of, families_of
+from gns3server_copilot.utils.uncancelled import uncancelled
 
 log = logging.getLogger(__name__)
-
-#: The event loop keeps only weak references to tasks.
-_leaving: set[asyncio.Task[None]] = set()
 
 
 @asynccontextmanager
@@ -49,22 +46,15 @@ async def device_session(context: ToolContext, device: Device) -> AsyncIterator[
         yield session
     except BaseException:
         context.scope.forget(key)
-        await _left(session, lease)
+        await _leave(session, lease)
         raise
     if session.lost:
         context.scope.forget(key)
-        await _left(session, lease)
+        await _leave(session, lease)
     lease.release()
 
 
-async def _left(session: Session | None, lease: Lease) -> None:
-    """Leave a console in a task of its own, which goes on when nobody waits for it any more."""
-    leaving = asyncio.create_task(_leave(session, lease))
-    _leaving.add(leaving)
-    leaving.add_done_callback(_leaving.discard)
-    await asyncio.shield(leaving)
-
-
+@uncancelled
 async def _leave(session: Session | None, lease: Lease) -> None:
     """Leave a console in order; only then it is somebody else's turn."""
     try:

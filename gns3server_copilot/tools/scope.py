@@ -7,13 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
 
+from gns3server_copilot.utils.uncancelled import begin
+
 log = logging.getLogger(__name__)
 
 #: How long the end of a turn waits for what is put away, in seconds. What takes longer goes on by itself.
 CLOSING_SECONDS = 0.4
-
-#: The event loop keeps only weak references to tasks.
-_going_on: set[asyncio.Task[None]] = set()
 
 
 class TurnScope:
@@ -41,12 +40,9 @@ class TurnScope:
     async def close(self) -> None:
         """Put everything away, side by side. What fails or hangs is logged and keeps nothing else from being closed."""
         kept, self._kept = self._kept, {}
-        closing = {asyncio.create_task(_put_away(key, close)): key for key, (_, close) in kept.items()}
+        closing = {begin(_put_away(key, close), f"put away {key}"): key for key, (_, close) in kept.items()}
         if not closing:
             return
-        _going_on.update(closing)
-        for task in closing:
-            task.add_done_callback(_going_on.discard)
         _, late = await asyncio.wait(closing, timeout=CLOSING_SECONDS)
         for task in late:
             log.warning("%s is still being put away after its turn has ended", closing[task])
