@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gns3server_copilot.errors import ToolError
 from gns3server_copilot.gns3.text import printable
+from gns3server_copilot.gns3.topology import LOCAL
 
 if TYPE_CHECKING:
     from gns3server_copilot.gns3.client import GNS3Client
 
 #: Where gns3-server keeps a project's captures, below the project's folder.
 CAPTURES = Path("project-files") / "captures"
-#: The computes whose files are on this machine.
-LOCAL = "local"
 PREFIX = "copilot-"
 
 #: A remote compute's capture is followed until it has been silent so long, ...

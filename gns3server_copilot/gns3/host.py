@@ -10,6 +10,7 @@ from gns3server.controller import Controller
 from gns3server.db.models import User
 from sqlalchemy import select
 
+from gns3server_copilot.gns3.topology import LOCAL
 from gns3server_copilot.utils.reading import read
 
 
@@ -28,7 +29,7 @@ def is_opened(project_id: str) -> bool:
 def compute_host(compute_id: str) -> str | None:
     """Give the address at which the controller reaches a compute; None for its own and for unknown ones."""
     compute = Controller.instance().computes.get(compute_id)
-    return None if compute is None or compute_id == "local" else str(compute.host)
+    return None if compute is None or compute_id == LOCAL else str(compute.host)
 
 
 def project_folders() -> list[str]:

@@ -12,10 +12,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from gns3server_copilot.errors import GNS3Error
-from gns3server_copilot.gns3.captures import LOCAL
 from gns3server_copilot.gns3.changes import WIDTH, let_finish
 from gns3server_copilot.gns3.templates import Template
-from gns3server_copilot.gns3.topology import Node, parse_node, read_nodes
+from gns3server_copilot.gns3.topology import LOCAL, Node, parse_node, read_nodes
 
 if TYPE_CHECKING:
     from gns3server_copilot.gns3.client import GNS3Client

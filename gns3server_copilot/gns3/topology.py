@@ -21,6 +21,8 @@ from gns3server_copilot.gns3.text import clipped, printable
 if TYPE_CHECKING:
     from gns3server_copilot.gns3.client import GNS3Client
 
+#: The id of gns3-server's own compute, whose files are on this machine.
+LOCAL = "local"
 #: Characters of a drawing's text in a prompt.
 MAX_NOTE = 120
 #: Console types that need no mention.

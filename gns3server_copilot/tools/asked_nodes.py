@@ -17,7 +17,7 @@ from gns3server_copilot.gns3.power import PowerChange, Switchboard
 from gns3server_copilot.gns3.project import require_open
 from gns3server_copilot.gns3.runs import natural_order
 from gns3server_copilot.gns3.text import clipped, printable
-from gns3server_copilot.gns3.topology import Node, read_nodes
+from gns3server_copilot.gns3.topology import LOCAL, Node, read_nodes
 from gns3server_copilot.tools.base import ToolArguments, ToolContext
 from gns3server_copilot.tools.response import failed
 
@@ -119,7 +119,7 @@ def not_reached(change: PowerChange, name: str) -> str:
     if error is not None:
         status = f" GNS3 shows it as {node.status} all the same." if node.status == change.power.goal else ""
         return f"{error.message.rstrip('.')}.{status}"
-    compute = f" on the compute {node.compute_id}" if node.compute_id not in ("", "local") else ""
+    compute = f" on the compute {node.compute_id}" if node.compute_id not in ("", LOCAL) else ""
     return (
         f"gns3-server reported no error, but {name} is {node.status}, not {change.power.goal}: its emulator{compute} "
         "did not do it or has ended. The server's log says more."

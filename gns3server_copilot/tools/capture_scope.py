@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gns3server_copilot.errors import GNS3Error
 from gns3server_copilot.gns3 import captures
+from gns3server_copilot.gns3.topology import LOCAL
 from gns3server_copilot.tools.base import ToolContext
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ async def stop_own(own: OwnCapture) -> None:
     """Stop it now; what a remote compute has captured is fetched before, since it cannot be had afterwards."""
     context, link_id = own.context, own.link_id
     now = await captures.read_capture(context.gns3, context.project.project_id, link_id)
-    if now.capturing and now.file_name == own.file_name and now.compute_id != captures.LOCAL:
+    if now.capturing and now.file_name == own.file_name and now.compute_id != LOCAL:
         path = await captures.fetch_stream(context.gns3, context.project.project_id, link_id)
         await _drop_fetched(context, link_id)
         context.scope.keep(("fetched capture", link_id), path, lambda: _remove(path))
