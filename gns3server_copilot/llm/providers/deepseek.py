@@ -13,10 +13,11 @@ from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.providers.connection import NO_KEY
 from gns3server_copilot.llm.providers.long_conversations import SendsLongConversations
 from gns3server_copilot.llm.providers.openai import add_to_body, common_options
+from gns3server_copilot.llm.providers.plain_streams import PlainStreams
 from gns3server_copilot.llm.providers.thoughts import Thoughts
 
 
-class DeepSeekModel(SendsLongConversations, Thoughts, ChatDeepSeek):
+class DeepSeekModel(PlainStreams, SendsLongConversations, Thoughts, ChatDeepSeek):
     """The client, with thoughts that can go back."""
 
 

@@ -18,12 +18,13 @@ from gns3server_copilot.llm.providers.call_ids import CallIds
 from gns3server_copilot.llm.providers.connection import CONNECT_SECONDS, NO_KEY, READ_SECONDS, connect
 from gns3server_copilot.llm.providers.custom_fields import custom_fields
 from gns3server_copilot.llm.providers.long_conversations import SendsLongConversations
+from gns3server_copilot.llm.providers.plain_streams import PlainStreams
 from gns3server_copilot.llm.providers.thoughts import Thoughts
 
 OFFICIAL_URL = PROVIDERS["openai"].official_url
 
 
-class OpenAIModel(SendsLongConversations, Thoughts, CallIds, ChatOpenAI):
+class OpenAIModel(PlainStreams, SendsLongConversations, Thoughts, CallIds, ChatOpenAI):
     """The client, with what servers other than OpenAI's own want."""
 
 

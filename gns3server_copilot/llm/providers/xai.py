@@ -14,9 +14,10 @@ from gns3server_copilot.llm.providers import PROVIDERS
 from gns3server_copilot.llm.providers.connection import NO_KEY
 from gns3server_copilot.llm.providers.long_conversations import SendsLongConversations
 from gns3server_copilot.llm.providers.openai import common_options
+from gns3server_copilot.llm.providers.plain_streams import PlainStreams
 
 
-class _Client(SendsLongConversations, ChatXAI):
+class _Client(PlainStreams, SendsLongConversations, ChatXAI):
     """The client of this provider."""
 
 
