@@ -94,7 +94,8 @@ class AgentManager:
 
     async def _get_ready(self) -> None:
         with suppress(UnavailableError):
-            await self._load()
+            agent_service = await self._load()
+            await agent_service.get_ready()
         await self._server.knowledge.current()
 
     async def _load(self) -> type[AgentService]:

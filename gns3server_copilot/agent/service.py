@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Collection
@@ -28,6 +29,7 @@ from gns3server_copilot.agent.unstored import Ending, UnstoredEndings
 from gns3server_copilot.errors import (
     ConflictError,
     CopilotError,
+    InvalidRequestError,
     NoSuchSessionError,
     NotFoundError,
     StorageError,
@@ -62,6 +64,12 @@ class AgentService:
         self._counting: set[asyncio.Task[None]] = set()
         self._closed = False
         self.last_used = time.monotonic()
+
+    @staticmethod
+    async def get_ready() -> None:
+        """Load the client of most configurations, before a question waits for it."""
+        with contextlib.suppress(InvalidRequestError):
+            await prepare_provider("openai")
 
     @classmethod
     async def open(cls, project: ProjectRef, server: Server, user_ids: Collection[str]) -> AgentService:
